@@ -1,0 +1,100 @@
+// Encoder and Decoder: the bytes of snapshots. Little-endian, fixed width, doubles by their bits; strings and lists carry their length.
+// The same state always gives the same bytes, so a digest of the bytes is a digest of the state.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "margin/result.h"
+
+namespace margin::internal {
+
+class Encoder {
+ public:
+  template <std::integral T>
+  void integer(T value) {
+    auto rest = static_cast<std::uint64_t>(value);
+    for (std::size_t i = 0; i < sizeof(T); ++i, rest >>= 8) bytes_.push_back(static_cast<char>(rest & 0xff));
+  }
+  void flag(bool value) { integer<std::uint8_t>(value ? 1 : 0); }
+  void real(double value) { integer(std::bit_cast<std::uint64_t>(value)); }
+  void text(std::string_view value) {
+    integer(static_cast<std::uint64_t>(value.size()));
+    bytes_.append(value);
+  }
+  void reals(const std::vector<double>& values) {
+    integer(static_cast<std::uint64_t>(values.size()));
+    for (const double value : values) real(value);
+  }
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// Reads what an Encoder wrote. After the first failure every further read gives zero and ok() is false, so a reader checks once, at
+// the end; lengths are checked against the bytes that remain, so corrupt input cannot ask for much memory.
+class Decoder {
+ public:
+  explicit Decoder(std::string_view bytes) : bytes_(bytes) {}
+
+  template <std::integral T>
+  T integer() {
+    if (bytes_.size() < sizeof(T)) {
+      fail();
+      return T{};
+    }
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[i])) << (8 * i);
+    bytes_.remove_prefix(sizeof(T));
+    return static_cast<T>(value);
+  }
+  bool flag() {
+    const auto value = integer<std::uint8_t>();
+    if (value > 1) fail();
+    return value == 1;
+  }
+  double real() { return std::bit_cast<double>(integer<std::uint64_t>()); }
+  // A length of things that take at least `each` bytes.
+  std::size_t length(std::size_t each) {
+    const auto value = integer<std::uint64_t>();
+    if (value > bytes_.size() / (each == 0 ? 1 : each)) {
+      fail();
+      return 0;
+    }
+    return static_cast<std::size_t>(value);
+  }
+  std::string text() {
+    const std::size_t size = length(1);
+    std::string value(bytes_.substr(0, size));
+    bytes_.remove_prefix(size);
+    return value;
+  }
+  std::vector<double> reals() {
+    std::vector<double> values(length(sizeof(double)));
+    for (double& value : values) value = real();
+    return values;
+  }
+  void fail() {
+    ok_ = false;
+    bytes_ = {};
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] bool at_end() const { return bytes_.empty(); }
+  // Ok when everything was read and nothing is left over.
+  [[nodiscard]] Status finish(std::string_view what) const {
+    if (ok_ && bytes_.empty()) return {};
+    return {ErrorCode::kCorrupt, std::string(what) + ": the bytes are truncated or not a snapshot of this kind"};
+  }
+
+ private:
+  std::string_view bytes_;
+  bool ok_ = true;
+};
+
+}  // namespace margin::internal

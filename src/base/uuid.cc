@@ -1,0 +1,44 @@
+#include "margin/uuid.h"
+
+#include "base/check.h"
+#include "base/hex.h"
+
+namespace margin {
+
+Uuid Uuid::make(std::int64_t time_ms, Random& random) {
+  MARGIN_CHECK(time_ms >= 0 && time_ms < (std::int64_t{1} << 48), "a UUIDv7 holds 48 bits of milliseconds");
+  const std::uint64_t high = (static_cast<std::uint64_t>(time_ms) << 16) | 0x7000 | (random.bits() & 0xfff);
+  const std::uint64_t low = (random.bits() >> 2) | (std::uint64_t{1} << 63);
+  return {high, low};
+}
+
+Result<Uuid> Uuid::parse(std::string_view text) {
+  constexpr std::size_t kLength = 36;
+  const auto refused = [] { return Error{ErrorCode::kInvalidArgument, "id: expected a UUID such as 0190b5a2-7c3e-7d11-8a4f-2b6c9d0e1f23"}; };
+  if (text.size() != kLength) return refused();
+  std::uint64_t words[2] = {0, 0};
+  int digits = 0;
+  for (std::size_t i = 0; i < kLength; ++i) {
+    const char c = text[i];
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      if (c != '-') return refused();
+      continue;
+    }
+    int value = 0;
+    if (c >= '0' && c <= '9') value = c - '0';
+    else if (c >= 'a' && c <= 'f') value = c - 'a' + 10;
+    else if (c >= 'A' && c <= 'F') value = c - 'A' + 10;
+    else return refused();
+    auto& word = words[digits++ / 16];
+    word = (word << 4) | static_cast<std::uint64_t>(value);
+  }
+  return Uuid{words[0], words[1]};
+}
+
+std::string Uuid::text() const {
+  std::string digits = internal::hex(high) + internal::hex(low);
+  for (const std::size_t dash : {20U, 16U, 12U, 8U}) digits.insert(dash, 1, '-');
+  return digits;
+}
+
+}  // namespace margin
