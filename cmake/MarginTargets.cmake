@@ -13,8 +13,8 @@ if(MARGIN_SANITIZE)
   target_link_options(margin_flags INTERFACE -fsanitize=${MARGIN_SANITIZE})
 endif()
 
-# margin_layer(NAME USES a b ... [SOURCES ...] [PRIVATE_LIBRARIES ...]): the target margin_NAME of the folder src/NAME.
-# Without SOURCES every .cc of the folder that is not a test belongs to it, so a new calibrator or vote is one new file.
+# margin_layer(NAME [USES layer ...] [LIBRARIES library ...]): the target margin_NAME of the folder src/NAME.
+# Every .cc of the folder that is not a test belongs to it, so a new calibrator or vote is one new file.
 function(margin_layer name)
   cmake_parse_arguments(ARG "" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
@@ -29,4 +29,26 @@ function(margin_layer name)
   target_link_libraries(margin_${name} PRIVATE ${ARG_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY MARGIN_LAYERS ${name})
   set_property(GLOBAL PROPERTY MARGIN_LAYER_USES_${name} ${ARG_USES})
+endfunction()
+
+# margin_test(NAME LABELS label ... SOURCES file ... [LAYERS layer ...] [LIBRARIES library ...]): a GoogleTest program, each of its tests a ctest.
+function(margin_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS;SOURCES;LAYERS;LIBRARIES" ${ARGN})
+  margin_program(${name} SOURCES ${ARG_SOURCES} LAYERS ${ARG_LAYERS} LIBRARIES ${ARG_LIBRARIES} GTest::gtest_main)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# margin_program(NAME SOURCES file ... [LAYERS layer ...] [LIBRARIES library ...]): a program of the tests or benchmarks, linked with the
+# objects of the named layers (all pure ones, the library `margin`, when none is named).
+function(margin_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LIBRARIES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  foreach(layer IN LISTS ARG_LAYERS)
+    target_link_libraries(${name} PRIVATE margin_${layer})
+  endforeach()
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE margin_flags margin ${ARG_LIBRARIES})
 endfunction()

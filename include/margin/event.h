@@ -1,0 +1,115 @@
+// Events: what happened to a pool, in the order it happened. A pool's state is the fold of its events (margin/pool.h); nothing else
+// changes it. Plain values, no behaviour.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "margin/answer.h"
+#include "margin/digest.h"
+#include "margin/parameter.h"
+#include "margin/uuid.h"
+
+namespace margin {
+
+// How a pool calibrates and votes, and the bounds of its memory. Replaces the whole configuration. A change of calibrator, its version
+// or its parameters starts calibration anew (likewise the vote); models stay members.
+struct PoolConfigured {
+  std::string calibrator = "margin";
+  int calibrator_version = 1;
+  Parameters calibrator_parameters;
+  std::string vote = "sum";
+  int vote_version = 1;
+  Parameters vote_parameters;
+
+  // A decision waits this long, in event time, for its outcomes; feedback this long for its decision.
+  std::int64_t pending_ms_max = std::int64_t{30} * 24 * 3600 * 1000;
+  std::uint32_t models_max = 1000;
+  std::uint32_t cells_max = 1000;  // (channel, segment) pairs
+  std::uint32_t responses_max = 256;  // in one decision
+  std::uint32_t decisions_max = 1'000'000;  // the oldest expires first
+  std::uint32_t early_max = 100'000;  // outcomes kept that came before their decision
+  std::uint32_t remembered_events_max = 65'536;  // ids by which an event applied twice is recognised
+};
+
+struct ModelJoined {
+  std::string model;
+  std::string predecessor;  // the version it replaces, whose factors it enters with; empty: enters from the pool
+};
+
+struct ModelLeft {
+  std::string model;
+};
+
+// One response as it was calibrated when the decision was made.
+struct RecordedResponse {
+  std::string model;
+  std::string channel;
+  std::optional<double> confidence;  // as stated; none makes the response unusable
+  std::uint32_t answer = kNoAnswer;  // group among the decision's answers
+  std::string answer_text;           // what the pool's privacy setting keeps; may be empty
+  bool abstained = false;            // recorded, never learned from
+  double calibrated = 0.0;           // meaningful when usable
+};
+
+// A decision's id is its event's id.
+struct DecisionMade {
+  std::string task;
+  std::string segment;
+  AnswerKind kind = AnswerKind::kExact;
+  std::vector<RecordedResponse> responses;
+  std::vector<Digest> answers;              // digest of each distinct answer's canonical form, by group
+  std::uint32_t selected = kNoAnswer;       // group
+  std::string selected_model;               // the leading response of the selected answer
+  double share = 0.0;                       // the winner's part of the score
+};
+
+// A resolved grade.
+struct Grade {
+  std::string model;
+  double outcome = 0.0;
+};
+
+// What became known about a decision. A feedback's id is its event's id. Exactly one of the three forms:
+// resolved grades (what a server appends when it knows the decision), or, for feedback that precedes its decision, the gold answer's text
+// or the selected answer's outcome, resolved when the decision comes.
+struct OutcomeObserved {
+  Uuid decision;
+  std::vector<Grade> grades;
+  std::optional<std::string> gold;
+  std::optional<double> selected;
+  double weight = 1.0;  // in (0, 1]
+  std::string source;   // who says so; reverts may name it
+};
+
+// Takes back one feedback (by its id), or all earlier feedback of a source. A mark: the pool must then be folded again (margin/pool.h).
+struct OutcomeReverted {
+  std::optional<Uuid> feedback;
+  std::string source;  // used when `feedback` is absent
+};
+
+struct LearningFrozen {};   // outcomes are recorded and not learned
+struct LearningResumed {};
+
+// Calibrated confidence of this model is factor x stated from now on, in every cell; learning goes on underneath.
+struct FactorPinned {
+  std::string model;
+  double factor = 1.0;  // in [0, 20]
+};
+struct FactorUnpinned {
+  std::string model;
+};
+
+using EventBody = std::variant<PoolConfigured, ModelJoined, ModelLeft, DecisionMade, OutcomeObserved, OutcomeReverted, LearningFrozen,
+                               LearningResumed, FactorPinned, FactorUnpinned>;
+
+struct Event {
+  Uuid id;
+  std::int64_t time_ms = 0;  // the server's clock at append; a pool's time never goes back (an earlier stamp counts as the latest seen)
+  EventBody body;
+};
+
+}  // namespace margin

@@ -1,0 +1,119 @@
+// Pool: a deterministic fold over events. `apply` is total: every event in every state has a defined effect, listed at ApplyStatus;
+// an event that cannot be applied changes nothing and says why. No clock, no randomness, no I/O; time is the events' own.
+//
+//   margin::Pool pool;
+//   auto decision = pool.decide({.responses = {{.model = "a", .answer = "Paris", .confidence = 0.9},
+//                                              {.model = "b", .answer = "Lyon", .confidence = 0.95}}});
+//   margin::Event made{.id = id, .time_ms = now, .body = decision.value()};
+//   pool.apply(made);                                                      // append it to a log first, then apply
+//   pool.apply({.id = id2, .time_ms = later, .body = margin::OutcomeObserved{.decision = id, .grades = {{"a", 1.0}, {"b", 0.0}}}});
+//
+// Not thread-safe; const functions may run at the same time as each other. Copy by snapshot and restore.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "margin/calibrator.h"
+#include "margin/digest.h"
+#include "margin/event.h"
+#include "margin/result.h"
+#include "margin/vote.h"
+
+namespace margin {
+
+// What a model said, before calibration.
+struct Response {
+  std::string model;
+  std::optional<std::string> answer;  // none: calibrated, does not vote
+  std::optional<double> confidence;   // none (or NaN): unusable
+  std::string channel = "verbalized";
+  bool abstained = false;
+};
+
+struct Question {
+  std::string task;
+  std::string segment;
+  AnswerKind kind = AnswerKind::kExact;
+  std::vector<Response> responses;
+};
+
+enum class ApplyStatus {
+  kApplied,          // the state changed as the event says
+  kDuplicate,        // seen before (by event id, or the same outcome of the same response again); nothing changed
+  kPendingDecision,  // an outcome whose decision has not come; kept, and joined when it comes
+  kExpired,          // an outcome of a decision that has already expired; nothing learned
+  kConflict,         // a different outcome for a response that already has one; nothing changed (revert the first one to replace it)
+  kReverted,         // an outcome that had been reverted before it came; nothing learned
+  kRefold,           // a revert was marked: the state still holds what was reverted until the pool is folded again (see fold)
+  kRefused,          // malformed, unknown or beyond a bound; nothing changed; `error` says why
+};
+
+struct ApplyResult {
+  ApplyStatus status = ApplyStatus::kApplied;
+  std::optional<Error> error;          // for kRefused and kConflict
+  std::vector<std::string> learned;    // models that learned from an outcome
+  std::vector<std::string> unlearned;  // graded but not learned: away, abstained, unusable, or learning is frozen
+};
+
+// One (model, channel, segment, band), for people.
+struct FactorRow {
+  std::string model;
+  std::string channel;
+  std::string segment;
+  bool present = false;
+  std::optional<double> pinned;
+  Explanation explanation;  // at the band's midpoint
+};
+
+class Pool {
+ public:
+  Pool();  // configured with the defaults of PoolConfigured
+  ~Pool();
+  Pool(Pool&&) noexcept;
+  Pool& operator=(Pool&&) noexcept;
+
+  // Calibrates and votes with the state as it is; changes nothing. The result becomes the body of the decision's event.
+  // A model that never answered in a cell is calibrated as the newcomer it will be. A model that left is recorded and has no part.
+  // kInvalidArgument: no response, a model twice in one channel, a name that is empty, too long or begins with '@', a confidence outside [0, 1];
+  // kLimit: more responses, models or cells than configured.
+  [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
+
+  // Turns a gold answer, or the selected answer's outcome, into the grades of a known decision; grades pass through, checked.
+  // kNotFound: unknown decision; kInvalidArgument: a model that did not answer, an outcome outside [0, 1], not exactly one form.
+  [[nodiscard]] Result<std::vector<Grade>> resolve(const OutcomeObserved& outcome) const;
+
+  ApplyResult apply(const Event& event);
+
+  [[nodiscard]] const PoolConfigured& config() const;
+  [[nodiscard]] std::int64_t time_ms() const;
+  [[nodiscard]] bool frozen() const;
+  [[nodiscard]] std::vector<std::string> present_models() const;  // in the order of joining
+  [[nodiscard]] std::size_t pending_decisions() const;            // known decisions with a response that has no outcome yet
+  [[nodiscard]] std::size_t early_outcomes() const;
+  // Calibrated confidence of a known model in a known cell, pins included. kNotFound otherwise.
+  [[nodiscard]] Result<double> calibrate(std::string_view model, std::string_view channel, std::string_view segment, double confidence) const;
+  [[nodiscard]] std::vector<FactorRow> factors() const;
+
+  [[nodiscard]] std::string snapshot() const;
+  [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
+  // kCorrupt; kNotFound for a calibrator or vote version this binary does not know.
+  [[nodiscard]] static Result<Pool> restore(std::string_view bytes);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The fold of the effective log: `events` without the outcomes that reverts among them take back, applied in order on top of `start`.
+// After kRefold, call it with a pool restored from the last snapshot before the reverted outcome and all events since; the result is what
+// the pool would be had that outcome never come (but for the mark itself).
+[[nodiscard]] Pool fold(Pool start, std::span<const Event> events);
+
+}  // namespace margin
