@@ -52,3 +52,8 @@ function(margin_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE margin_flags margin ${ARG_LIBRARIES})
 endfunction()
+
+# margin_left_out("what: why"): a test that this build does not have; test.sh says so.
+function(margin_left_out text)
+  set_property(GLOBAL APPEND PROPERTY MARGIN_LEFT_OUT ${text})
+endfunction()
