@@ -7,6 +7,8 @@ include(GNUInstallDirs)
 add_library(margin_flags INTERFACE)
 target_compile_options(margin_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wno-missing-field-initializers  # designated initializers leave fields at their stated defaults
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns of overlaps inside std::string's operator+ that do not exist (GCC bug 105651)
   -Werror -ffp-contract=off)
 if(MARGIN_SANITIZE)
   target_compile_options(margin_flags INTERFACE -fsanitize=${MARGIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -108,7 +108,7 @@ class Calibrator {
   void end_task() { on_end_task(); }
 
   // Design-time methods: fit on calibration rows and freeze; a second fit replaces the first. Models are joined as they appear.
-  // kUnsupported for online methods; kInvalidArgument as observe().
+  // kUnsupported for online methods; kInvalidArgument as observe(); kLimit for a model id of kModelsMax or more.
   Status fit(std::span<const Observation> rows);
 
   // How the confidences of [0, 1] are cut by this method (1 when it does not cut).
@@ -131,6 +131,8 @@ class Calibrator {
   virtual void on_presence_changed(ModelId /*model*/) {}
   [[nodiscard]] virtual double predict(ModelId model, double confidence) const = 0;
   virtual void learn(const Observation& observation) = 0;
+  // Row by row predict, then learn; overridden where one call per batch instead of two per row pays.
+  virtual void predict_then_learn(std::span<const Observation> observations, std::span<double> calibrated);
   virtual void on_begin_task() {}
   virtual void on_end_task() {}
   virtual void fit_rows(std::span<const Observation> /*rows*/) {}
@@ -150,6 +152,7 @@ class Calibrator {
 
   void admit(ModelId model, const Calibrator* donor, ModelId donor_model);
   [[nodiscard]] Status check(const Observation& observation) const;
+  [[nodiscard]] static Status check_values(const Observation& observation);
 
   const CalibratorInfo* info_;
   Parameters parameters_;
