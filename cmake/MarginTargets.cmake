@@ -15,10 +15,11 @@ if(MARGIN_SANITIZE)
   target_link_options(margin_flags INTERFACE -fsanitize=${MARGIN_SANITIZE})
 endif()
 
-# margin_layer(NAME [USES layer ...] [LIBRARIES library ...]): the target margin_NAME of the folder src/NAME.
+# margin_layer(NAME [PURE] [USES layer ...] [HEADERS header ...] [LIBRARIES library ...]): the target margin_NAME of the folder src/NAME.
+# PURE: part of the library `margin`; sees no clock, thread or file. HEADERS: public headers of this layer that have no .cc of their name.
 # Every .cc of the folder that is not a test belongs to it, so a new calibrator or vote is one new file.
 function(margin_layer name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "PURE" "" "USES;HEADERS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   add_library(margin_${name} OBJECT ${sources})
@@ -29,8 +30,9 @@ function(margin_layer name)
     target_link_libraries(margin_${name} PUBLIC margin_${layer})
   endforeach()
   target_link_libraries(margin_${name} PRIVATE ${ARG_LIBRARIES})
-  set_property(GLOBAL APPEND PROPERTY MARGIN_LAYERS ${name})
-  set_property(GLOBAL PROPERTY MARGIN_LAYER_USES_${name} ${ARG_USES})
+  if(ARG_PURE)
+    set_property(GLOBAL APPEND PROPERTY MARGIN_PURE_LAYERS ${name})
+  endif()
 endfunction()
 
 # margin_test(NAME LABELS label ... SOURCES file ... [LAYERS layer ...] [LIBRARIES library ...]): a GoogleTest program, each of its tests a ctest.
