@@ -13,6 +13,15 @@ using internal::Method;
 
 const std::array kMethods = {
     &internal::kRaw,
+    &internal::kTemperatureScaling,
+    &internal::kPlattScaling,
+    &internal::kHistogramBinning,
+    &internal::kSlidingWindowHistogram,
+    &internal::kDecayedHistogram,
+    &internal::kWindowedAccuracyReplace,
+    &internal::kWindowedAccuracyMultiply,
+    &internal::kOnlinePlatt,
+    &internal::kAciQuantileScale,
     &internal::kMargin,
 };
 

@@ -1,0 +1,144 @@
+// aci_quantile_scale: stated confidence less a quantile of the model's recent overconfidence c - o, whose level adapts until the
+// quantile covers the wanted share of scores (adaptive conformal inference). A weight w scales the step of the level and counts as w
+// scores in the quantile: the smallest score whose cumulative weight reaches level * total weight. docs/calibration.md#aci_quantile_scale
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/per_model.h"
+#include "calibrate/registry.h"
+#include "calibrate/window.h"
+#include "margin/math.h"
+
+namespace margin {
+namespace {
+
+const CalibratorInfo& info() {
+  static const CalibratorInfo kInfo{
+      .identifier = "aci_quantile_scale",
+      .summary = "stated confidence less an adaptive quantile of the model's recent overconfidence",
+      .parameters = {internal::window_parameter(), number_parameter("step", 0.05, 0.0, 1.0, "how far one observation moves the level"),
+                     number_parameter("target", 0.5, 0.0, 1.0, "share of scores the quantile should cover; the level starts here")}};
+  return kInfo;
+}
+
+struct Score {
+  double value = 0.0;   // c - o
+  double weight = 1.0;
+};
+
+bool operator<(const Score& a, const Score& b) { return a.value < b.value || (a.value == b.value && a.weight < b.weight); }
+
+class Model {
+ public:
+  Model() = default;
+  Model(std::size_t window, double target) : window_(window), level_(target), target_(target) { sorted_.reserve(window); }
+
+  void learn(const Score& score, double step) {
+    if (!sorted_.empty()) {
+      const bool covered = score.value <= quantile_;
+      level_ = clip01(level_ + step * score.weight * (target_ - (covered ? 1.0 : 0.0)));
+      seen_ += score.weight;
+      if (covered) covered_ += score.weight;
+    }
+    enter(score);
+    refresh_quantile();
+  }
+
+  [[nodiscard]] double quantile() const { return quantile_; }
+  [[nodiscard]] double level() const { return level_; }
+  [[nodiscard]] double weight() const { return total_.value(); }
+  // Share of the observations, by weight, whose score the quantile before them covered; the target before there were any.
+  [[nodiscard]] double coverage() const { return seen_ > 0.0 ? covered_ / seen_ : target_; }
+
+  void save(internal::Encoder& out) const {
+    out.real(level_);
+    out.real(covered_);
+    out.real(seen_);
+    out.integer(static_cast<std::uint64_t>(window_.size()));
+    for (std::size_t i = 0; i < window_.size(); ++i) {
+      out.real(window_[i].value);
+      out.real(window_[i].weight);
+    }
+  }
+
+  void load(internal::Decoder& in) {
+    level_ = in.real();
+    covered_ = in.real();
+    seen_ = in.real();
+    std::vector<Score> scores(in.length(sizeof(Score)));
+    const bool legal = level_ >= 0.0 && level_ <= 1.0 && covered_ >= 0.0 && covered_ <= seen_ && std::isfinite(seen_) &&
+                       scores.size() <= window_.capacity() && (!scores.empty() || (level_ == target_ && seen_ == 0.0));
+    if (!legal) in.fail();
+    for (Score& score : scores) {
+      score = {.value = in.real(), .weight = in.real()};
+      if (!(score.value >= -1.0 && score.value <= 1.0 && score.weight > 0.0 && score.weight <= 1.0)) in.fail();
+    }
+    if (!in.ok()) return;
+    for (const Score& score : scores) enter(score);
+    refresh_quantile();
+  }
+
+ private:
+  // Equal scores are interchangeable, so removing any of them keeps sorted_ the sorted window.
+  void enter(const Score& score) {
+    if (const auto left = window_.push(score)) {
+      sorted_.erase(std::lower_bound(sorted_.begin(), sorted_.end(), *left));
+      total_.subtract(left->weight);
+    }
+    sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), score), score);
+    total_.add(score.weight);
+  }
+
+  void refresh_quantile() {
+    if (sorted_.empty()) return;
+    const double wanted = level_ * total_.value();
+    double reached = 0.0;
+    std::size_t i = 0;
+    do reached += sorted_[i++].weight;
+    while (reached < wanted && i < sorted_.size());
+    quantile_ = sorted_[i - 1].value;
+  }
+
+  internal::Window<Score> window_;
+  std::vector<Score> sorted_;  // the window's scores, ascending
+  ExactSum total_;             // of their weights
+  double level_ = 0.0;
+  double target_ = 0.0;
+  double quantile_ = 0.0;  // q; 0 while empty
+  double covered_ = 0.0;
+  double seen_ = 0.0;
+};
+
+class AciQuantileScale final : public internal::PerModelCalibrator<Model> {
+ public:
+  explicit AciQuantileScale(Parameters resolved)
+      : PerModelCalibrator(info(), std::move(resolved)),
+        window_(static_cast<std::size_t>(integer(parameters(), "window"))),
+        step_(number(parameters(), "step")),
+        target_(number(parameters(), "target")) {}
+
+ protected:
+  [[nodiscard]] Model fresh() const override { return Model(window_, target_); }
+  [[nodiscard]] double predict(ModelId model, double confidence) const override { return clip01(confidence - state(model).quantile()); }
+  void learn(const Observation& observation) override {
+    state(observation.model).learn({.value = observation.confidence - observation.outcome, .weight = observation.weight}, step_);
+  }
+
+  void describe(ModelId model, Explanation& explanation) const override {
+    const Model& own = state(model);
+    explanation.observations = own.weight();
+    explanation.terms = {{"overconfidence taken off", own.quantile()}, {"level of its quantile", own.level()}, {"coverage so far", own.coverage()}};
+  }
+
+ private:
+  const std::size_t window_;
+  const double step_;
+  const double target_;
+};
+
+}  // namespace
+
+const internal::Method internal::kAciQuantileScale = {
+    info, [](Parameters resolved) -> std::unique_ptr<Calibrator> { return std::make_unique<AciQuantileScale>(std::move(resolved)); }};
+
+}  // namespace margin

@@ -1,0 +1,49 @@
+#include "calibrate/window.h"
+
+namespace margin::internal {
+
+ParameterSpec window_parameter() {
+  return integer_parameter("window", 200, 1, 1'000'000, "observations of a model that count; memory for all of them is taken when it joins");
+}
+
+void save_pairs(const PairWindow& window, Encoder& out) {
+  out.integer(static_cast<std::uint64_t>(window.size()));
+  for (std::size_t i = 0; i < window.size(); ++i) {
+    out.real(window[i].confidence);
+    out.real(window[i].outcome);
+    out.real(window[i].weight);
+  }
+}
+
+std::vector<WeightedPair> load_pairs(Decoder& in, std::size_t capacity) {
+  std::vector<WeightedPair> pairs(in.length(sizeof(WeightedPair)));
+  if (pairs.size() > capacity) in.fail();
+  for (WeightedPair& pair : pairs) {
+    pair = {.confidence = in.real(), .outcome = in.real(), .weight = in.real()};
+    const bool legal = pair.confidence >= 0.0 && pair.confidence <= 1.0 && pair.outcome >= 0.0 && pair.outcome <= 1.0 && pair.weight > 0.0 &&
+                       pair.weight <= 1.0;
+    if (!legal) in.fail();
+  }
+  if (!in.ok()) pairs.clear();
+  return pairs;
+}
+
+void WindowSums::push(const WeightedPair& pair) {
+  if (const auto left = window_.push(pair)) {
+    exact_weight_.subtract(left->weight);
+    exact_outcome_.subtract(left->weight * left->outcome);
+    exact_confidence_.subtract(left->weight * left->confidence);
+  }
+  exact_weight_.add(pair.weight);
+  exact_outcome_.add(pair.weight * pair.outcome);
+  exact_confidence_.add(pair.weight * pair.confidence);
+  weight_ = exact_weight_.value();
+  outcome_ = exact_outcome_.value();
+  confidence_ = exact_confidence_.value();
+}
+
+void WindowSums::load(Decoder& in) {
+  for (const WeightedPair& pair : load_pairs(in, window_.capacity())) push(pair);
+}
+
+}  // namespace margin::internal
