@@ -11,6 +11,7 @@
 // calibrate nor observe allocates.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -91,10 +92,17 @@ class Calibrator {
   [[nodiscard]] bool present(ModelId model) const { return model < presence_.size() && presence_[model] == Presence::kPresent; }
 
   // The probability that the response is right, in [0, 1]. The model must be known and confidence in [0, 1]; otherwise the program stops.
-  [[nodiscard]] double calibrate(ModelId model, double confidence) const;
+  [[nodiscard]] double calibrate(ModelId model, double confidence) const {
+    if (!known(model) || !is_probability(confidence)) [[unlikely]] stop(model, confidence);
+    return predict(model, confidence);
+  }
   // Learns one outcome. kNotFound: the model is not present; kInvalidArgument: confidence, outcome or weight out of range.
   // A refused observation changes nothing.
-  Status observe(const Observation& observation);
+  Status observe(const Observation& observation) {
+    if (!present(observation.model) || !is_legal(observation)) [[unlikely]] return refusal(observation);
+    learn(observation);
+    return {};
+  }
 
   // Arrays. All rows are checked first; the error names the first bad row, and then nothing has changed.
   // calibrate_batch: calibrated[r] for (models[r], confidences[r]); three spans of one length.
@@ -150,9 +158,19 @@ class Calibrator {
   enum class Presence : std::uint8_t { kUnknown, kPresent, kAway };
   friend Result<std::unique_ptr<Calibrator>> restore_calibrator(std::string_view bytes);
 
+  // Written so that NaN is neither.
+  [[nodiscard]] static bool is_probability(double x) { return x >= 0.0 && x <= 1.0; }
+  [[nodiscard]] static bool is_legal(const Observation& observation) {
+    // Compared as bits, one comparison each: the bits of a positive double grow with it, and negative ones and NaN come after all of them.
+    constexpr auto kOne = std::bit_cast<std::uint64_t>(1.0);
+    const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x + 0.0); };  // + 0.0 turns -0 into 0
+    return bits(observation.confidence) <= kOne && bits(observation.outcome) <= kOne && bits(observation.weight) - 1 < kOne;
+  }
+  [[noreturn]] void stop(ModelId model, double confidence) const;
+  [[nodiscard]] Error refusal(const Observation& observation) const;
+  [[nodiscard]] static Error illegal_value(const Observation& observation);
+  [[nodiscard]] Status check_rows(std::span<const Observation> observations) const;
   void admit(ModelId model, const Calibrator* donor, ModelId donor_model);
-  [[nodiscard]] Status check(const Observation& observation) const;
-  [[nodiscard]] static Status check_values(const Observation& observation);
 
   const CalibratorInfo* info_;
   Parameters parameters_;

@@ -2,6 +2,7 @@
 #include "margin/calibrator.h"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "base/check.h"
 #include "base/encoding.h"
@@ -11,8 +12,6 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t kSnapshotFormat = 0x4d434c31;  // "MCL1"
-
-bool is_probability(double x) { return x >= 0.0 && x <= 1.0; }
 
 std::string show(double value) {
   char buffer[32];
@@ -29,15 +28,26 @@ Error not_present(ModelId model) { return {ErrorCode::kNotFound, "model: " + std
 
 }  // namespace
 
-Status Calibrator::check(const Observation& observation) const {
-  if (!present(observation.model)) return not_present(observation.model);
-  return check_values(observation);
+void Calibrator::stop(ModelId model, double confidence) const {
+  MARGIN_CHECK(known(model), "a model joins before it is calibrated");
+  MARGIN_CHECK(is_probability(confidence), "confidence is in [0, 1]");
+  std::abort();
 }
 
-Status Calibrator::check_values(const Observation& observation) {
+Error Calibrator::refusal(const Observation& observation) const {
+  return present(observation.model) ? illegal_value(observation) : not_present(observation.model);
+}
+
+Error Calibrator::illegal_value(const Observation& observation) {
   if (!is_probability(observation.confidence)) return out_of_range("confidence", observation.confidence, "[0, 1]");
   if (!is_probability(observation.outcome)) return out_of_range("outcome", observation.outcome, "[0, 1]");
-  if (!(observation.weight > 0.0 && observation.weight <= 1.0)) return out_of_range("weight", observation.weight, "(0, 1]");
+  return out_of_range("weight", observation.weight, "(0, 1]");
+}
+
+Status Calibrator::check_rows(std::span<const Observation> observations) const {
+  for (std::size_t r = 0; r < observations.size(); ++r) {
+    if (!present(observations[r].model) || !is_legal(observations[r])) return at_row(r, refusal(observations[r]));
+  }
   return {};
 }
 
@@ -71,18 +81,6 @@ void Calibrator::leave(ModelId model) {
   on_presence_changed(model);
 }
 
-double Calibrator::calibrate(ModelId model, double confidence) const {
-  MARGIN_CHECK(known(model), "a model joins before it is calibrated");
-  MARGIN_CHECK(is_probability(confidence), "confidence is in [0, 1]");
-  return predict(model, confidence);
-}
-
-Status Calibrator::observe(const Observation& observation) {
-  if (Status status = check(observation); !status) [[unlikely]] return status;
-  learn(observation);
-  return {};
-}
-
 Status Calibrator::calibrate_batch(std::span<const ModelId> models, std::span<const double> confidences, std::span<double> calibrated) const {
   if (models.size() != confidences.size() || models.size() != calibrated.size()) {
     return {ErrorCode::kInvalidArgument, "calibrate_batch: got " + std::to_string(models.size()) + " models, " +
@@ -98,9 +96,7 @@ Status Calibrator::calibrate_batch(std::span<const ModelId> models, std::span<co
 }
 
 Status Calibrator::observe_batch(std::span<const Observation> observations) {
-  for (std::size_t r = 0; r < observations.size(); ++r) {
-    if (Status status = check(observations[r]); !status) return at_row(r, status.error());
-  }
+  if (Status status = check_rows(observations); !status) return status;
   for (const Observation& observation : observations) learn(observation);
   return {};
 }
@@ -110,9 +106,7 @@ Status Calibrator::prequential_batch(std::span<const Observation> observations, 
     return {ErrorCode::kInvalidArgument, "prequential_batch: got " + std::to_string(observations.size()) + " observations and room for " +
                                              std::to_string(calibrated.size()) + " results, expected one length"};
   }
-  for (std::size_t r = 0; r < observations.size(); ++r) {
-    if (Status status = check(observations[r]); !status) return at_row(r, status.error());
-  }
+  if (Status status = check_rows(observations); !status) return status;
   predict_then_learn(observations, calibrated);
   return {};
 }
@@ -130,7 +124,7 @@ Status Calibrator::fit(std::span<const Observation> rows) {
     if (rows[r].model >= kModelsMax) {
       return at_row(r, {ErrorCode::kLimit, "model: got " + std::to_string(rows[r].model) + ", expected an id below " + std::to_string(kModelsMax)});
     }
-    if (Status status = check_values(rows[r]); !status) return at_row(r, status.error());
+    if (!is_legal(rows[r])) return at_row(r, illegal_value(rows[r]));
   }
   for (const Observation& row : rows) join(row.model);
   fit_rows(rows);

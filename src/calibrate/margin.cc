@@ -33,9 +33,12 @@ const CalibratorInfo& info() {
   return kInfo;
 }
 
-double ratio(double numerator, double denominator) {
-  return denominator == 0.0 ? 1.0 : std::min(numerator / denominator, kFactorMax);
-}
+// {what happened, what was stated}: both averages follow one recursion, so they move as one value.
+using Pair = double __attribute__((vector_size(16)));
+
+Pair both(double x) { return Pair{x, x}; }
+
+double ratio(Pair pair) { return pair[1] == 0.0 ? 1.0 : std::min(pair[0] / pair[1], kFactorMax); }
 
 // Mean of the values added, 1 when there were none.
 class FactorMean {
@@ -51,6 +54,9 @@ class FactorMean {
   double count_ = 0.0;
 };
 
+// The published shape is compiled for itself, at half the instructions. kFixedBands: the number of bands, or 0 when it is known only at
+// run time. kPlain: one rate, shrinking toward the model by a positive count; else every option is looked at.
+template <std::size_t kFixedBands, bool kPlain>
 class Margin final : public Calibrator {
  public:
   explicit Margin(Parameters resolved)
@@ -64,65 +70,52 @@ class Margin final : public Calibrator {
         enters_from_pool_(choice(parameters(), "entry") == "pool"),
         pool_factors_(band_count_, 1.0) {}
 
-  [[nodiscard]] int bands() const override { return static_cast<int>(band_count_); }
+  [[nodiscard]] int bands() const override { return static_cast<int>(band_count()); }
 
  protected:
   [[nodiscard]] double predict(ModelId model, double confidence) const override {
-    return clip01(effective_factor(model, static_cast<std::size_t>(band_of(confidence, bands()))) * confidence);
+    return std::min(effective_factor(model, band_index(confidence)) * confidence, 1.0);
   }
 
   void learn(const Observation& observation) override {
-    const auto k = static_cast<std::size_t>(band_of(observation.confidence, bands()));
-    Band* bands_of_model = &bands_[observation.model * band_count_];
+    const std::size_t k = band_index(observation.confidence);
+    Band* const bands_of_model = &bands_[observation.model * band_count()];
     Band& band = bands_of_model[k];
     const double rate = this->rate(observation);
-    const double keep = 1.0 - rate;
-    band.accuracy = keep * band.accuracy + rate * observation.outcome;
-    band.confidence = keep * band.confidence + rate * observation.confidence;
+    band.estimate = both(1.0 - rate) * band.estimate + both(rate) * Pair{observation.outcome, observation.confidence};
     band.count += observation.weight;
-    refresh(band);
+    band.weighted = both(band.count) * band.estimate;
 
-    double accuracy = 0.0;
-    double confidence = 0.0;
-    for (std::size_t i = 0; i < band_count_; ++i) {
-      accuracy += bands_of_model[i].count * bands_of_model[i].accuracy;
-      confidence += bands_of_model[i].count * bands_of_model[i].confidence;
-    }
-    Model& owner = models_[observation.model];
-    owner.factor = ratio(accuracy, confidence);
-    owner.observed = true;
-    if (shrinks_to_pool_) refresh_pool_factor(k);
+    Pair total = both(0.0);
+    for (std::size_t i = 0; i < band_count(); ++i) total += bands_of_model[i].weighted;
+    totals_[observation.model] = total;
+    if (shrinks_to_pool()) pool_factors_[k] = mean_band_factor(k);
   }
 
   void predict_then_learn(std::span<const Observation> observations, std::span<double> calibrated) override {
     for (std::size_t r = 0; r < observations.size(); ++r) {
-      calibrated[r] = Margin::predict(observations[r].model, observations[r].confidence);
-      Margin::learn(observations[r]);
+      // A copy, and the store last: so the compiler knows that writing the result changes no input, and finds the band once.
+      const Observation observation = observations[r];
+      const double p = Margin::predict(observation.model, observation.confidence);
+      Margin::learn(observation);
+      calibrated[r] = p;
     }
   }
 
   void on_join(ModelId model, const Calibrator* donor, ModelId donor_model) override {
     const auto* source = static_cast<const Margin*>(donor);
-    for (std::size_t k = 0; k < band_count_; ++k) {
-      const double midpoint = (static_cast<double>(k) + 0.5) / static_cast<double>(band_count_);
-      const double factor = source != nullptr ? source->band(donor_model, k).factor : enters_from_pool_ ? mean_band_factor(k) : 1.0;
-      Band& entry = band(model, k);
-      entry.count = 0.0;
-      entry.accuracy = factor * midpoint > 1.0 ? 1.0 : factor * midpoint;
-      entry.confidence = factor * midpoint > 1.0 ? 1.0 / factor : midpoint;
-      refresh(entry);
+    for (std::size_t k = 0; k < band_count(); ++k) {
+      const double midpoint = (static_cast<double>(k) + 0.5) / static_cast<double>(band_count());
+      const double factor = source != nullptr ? ratio(source->band(donor_model, k).estimate) : enters_from_pool_ ? mean_band_factor(k) : 1.0;
+      // Kept inside [0, 1]: factor * midpoint over midpoint, or 1 over 1 / factor.
+      band(model, k).estimate = factor * midpoint > 1.0 ? Pair{1.0, 1.0 / factor} : Pair{factor * midpoint, midpoint};
     }
-    FactorMean pool;
-    for (ModelId other = 0; other < models(); ++other) {
-      if (other != model && present(other) && models_[other].observed) pool.add(models_[other].factor);
-    }
-    models_[model].factor = source != nullptr ? source->models_[donor_model].factor : enters_from_pool_ ? pool.value() : 1.0;
-    models_[model].observed = false;
+    const double factor = source != nullptr ? ratio(source->totals_[donor_model]) : enters_from_pool_ ? mean_model_factor() : 1.0;
+    totals_[model] = Pair{factor, 1.0};
   }
 
   void on_presence_changed(ModelId) override {
-    if (!shrinks_to_pool_) return;
-    for (std::size_t k = 0; k < band_count_; ++k) refresh_pool_factor(k);
+    if (shrinks_to_pool()) refresh_pool_factors();
   }
 
   void describe(ModelId model, Explanation& explanation) const override {
@@ -130,59 +123,67 @@ class Margin final : public Calibrator {
     const Band& cell = band(model, k);
     explanation.factor = effective_factor(model, k);
     explanation.observations = cell.count;
-    explanation.terms = {{"accuracy", cell.accuracy},
-                         {"mean stated confidence", cell.confidence},
-                         {"band factor", cell.factor},
-                         {"weight of the band factor", cell.share},
-                         {shrinks_to_pool_ ? "pool's band factor" : "model factor", target(model, k)},
+    explanation.terms = {{"accuracy", cell.estimate[0]},
+                         {"mean stated confidence", cell.estimate[1]},
+                         {"band factor", ratio(cell.estimate)},
+                         {"weight of the band factor", share(cell)},
+                         {shrinks_to_pool() ? "pool's band factor" : "model factor", target(model, k)},
                          {"effective factor", explanation.factor}};
   }
 
   void make_room(std::size_t models) override {
-    bands_.resize(models * band_count_);
-    models_.resize(models);
+    bands_.resize(models * band_count());
+    totals_.resize(models);
   }
 
   void save(internal::Encoder& out) const override {
     for (const Band& cell : bands_) {
-      out.real(cell.accuracy);
-      out.real(cell.confidence);
+      out.real(cell.estimate[0]);
+      out.real(cell.estimate[1]);
       out.real(cell.count);
     }
-    for (const Model& owner : models_) {
-      out.real(owner.factor);
-      out.flag(owner.observed);
+    for (const Pair total : totals_) {
+      out.real(total[0]);
+      out.real(total[1]);
     }
   }
 
   void load(internal::Decoder& in) override {
     for (Band& cell : bands_) {
-      cell.accuracy = in.real();
-      cell.confidence = in.real();
+      const double accuracy = in.real();
+      const double confidence = in.real();
+      cell.estimate = Pair{accuracy, confidence};
       cell.count = in.real();
-      if (!(cell.accuracy >= 0.0 && cell.accuracy <= 1.0 && cell.confidence >= 0.0 && cell.confidence <= 1.0 && cell.count >= 0.0)) in.fail();
-      refresh(cell);
+      cell.weighted = both(cell.count) * cell.estimate;
+      const bool legal = accuracy >= 0.0 && accuracy <= 1.0 && confidence >= 0.0 && confidence <= 1.0 && cell.count >= 0.0 && cell.count < kCountMax;
+      if (!legal) in.fail();
     }
-    for (Model& owner : models_) {
-      owner.factor = in.real();
-      owner.observed = in.flag();
-      if (!(owner.factor >= 0.0 && owner.factor <= kFactorMax)) in.fail();
+    for (Pair& total : totals_) {
+      const double happened = in.real();
+      const double stated = in.real();
+      total = Pair{happened, stated};
+      if (!(happened >= 0.0 && happened < kCountMax && stated >= 0.0 && stated < kCountMax)) in.fail();
     }
-    for (std::size_t k = 0; shrinks_to_pool_ && k < band_count_; ++k) refresh_pool_factor(k);
+    if (shrinks_to_pool()) refresh_pool_factors();
   }
 
  private:
+  // More observations than any stream has; a larger count in a snapshot is corruption.
+  static constexpr double kCountMax = 1e18;
+
   struct Band {
-    double accuracy = 0.0;    // a
-    double confidence = 0.0;  // cbar
-    double count = 0.0;       // n, weighted
-    double factor = 1.0;      // g = a / cbar, kept up to date by refresh()
-    double share = 0.0;       // n / (n + k_s), likewise
+    Pair estimate = both(0.0);  // {a, cbar}
+    Pair weighted = both(0.0);  // n * estimate
+    double count = 0.0;         // n, the sum of weights
   };
-  struct Model {
-    double factor = 1.0;  // g over all bands by count; before any observation, the entry value
-    bool observed = false;
-  };
+
+  [[nodiscard]] std::size_t band_count() const { return kFixedBands != 0 ? kFixedBands : band_count_; }
+  [[nodiscard]] bool shrinks_to_pool() const { return !kPlain && shrinks_to_pool_; }
+  [[nodiscard]] std::size_t band_index(double confidence) const {
+    return static_cast<std::size_t>(band_of(confidence, static_cast<int>(band_count())));
+  }
+  [[nodiscard]] const Band& band(ModelId model, std::size_t k) const { return bands_[model * band_count() + k]; }
+  [[nodiscard]] Band& band(ModelId model, std::size_t k) { return bands_[model * band_count() + k]; }
 
   [[nodiscard]] double rate_or_alpha(std::string_view name) const {
     const double own = number(parameters(), name);
@@ -190,35 +191,44 @@ class Margin final : public Calibrator {
   }
 
   [[nodiscard]] double rate(const Observation& observation) const {
-    const double plain =
-        symmetric_ ? alpha_correct_ : alpha_correct_ * observation.outcome + alpha_incorrect_ * (1.0 - observation.outcome);
+    if ((kPlain || symmetric_) && observation.weight == 1.0) [[likely]] return alpha_correct_;
+    const double plain = alpha_correct_ * observation.outcome + alpha_incorrect_ * (1.0 - observation.outcome);
     return observation.weight == 1.0 ? plain : -expm1(observation.weight * log1p(-plain));
   }
 
-  void refresh(Band& cell) const {
-    cell.factor = ratio(cell.accuracy, cell.confidence);
-    cell.share = shrinkage_ == 0.0 ? 1.0 : cell.count / (cell.count + shrinkage_);
+  // n / (n + k_s): how much a band's own factor counts.
+  [[nodiscard]] double share(const Band& cell) const { return !kPlain && shrinkage_ == 0.0 ? 1.0 : cell.count / (cell.count + shrinkage_); }
+
+  [[nodiscard]] double target(ModelId model, std::size_t k) const { return shrinks_to_pool() ? pool_factors_[k] : ratio(totals_[model]); }
+
+  [[nodiscard]] double effective_factor(ModelId model, std::size_t k) const {
+    const Band& cell = band(model, k);
+    const double own = share(cell);
+    return own * ratio(cell.estimate) + (1.0 - own) * target(model, k);
   }
 
-  void refresh_pool_factor(std::size_t k) { pool_factors_[k] = mean_band_factor(k); }
-
+  // Over the present models that have observations in the band; 1 when there are none.
   [[nodiscard]] double mean_band_factor(std::size_t k) const {
     FactorMean mean;
     for (ModelId model = 0; model < models(); ++model) {
-      if (present(model) && band(model, k).count > 0.0) mean.add(band(model, k).factor);
+      if (present(model) && band(model, k).count > 0.0) mean.add(ratio(band(model, k).estimate));
     }
     return mean.value();
   }
 
-  [[nodiscard]] double target(ModelId model, std::size_t k) const { return shrinks_to_pool_ ? pool_factors_[k] : models_[model].factor; }
-
-  [[nodiscard]] double effective_factor(ModelId model, std::size_t k) const {
-    const Band& cell = band(model, k);
-    return cell.share * cell.factor + (1.0 - cell.share) * target(model, k);
+  [[nodiscard]] double mean_model_factor() const {
+    FactorMean mean;
+    for (ModelId model = 0; model < models(); ++model) {
+      const Band* first = &bands_[model * band_count()];
+      const bool observed = std::any_of(first, first + band_count(), [](const Band& cell) { return cell.count > 0.0; });
+      if (present(model) && observed) mean.add(ratio(totals_[model]));
+    }
+    return mean.value();
   }
 
-  [[nodiscard]] const Band& band(ModelId model, std::size_t k) const { return bands_[model * band_count_ + k]; }
-  [[nodiscard]] Band& band(ModelId model, std::size_t k) { return bands_[model * band_count_ + k]; }
+  void refresh_pool_factors() {
+    for (std::size_t k = 0; k < band_count(); ++k) pool_factors_[k] = mean_band_factor(k);
+  }
 
   const double alpha_correct_;
   const double alpha_incorrect_;
@@ -228,13 +238,19 @@ class Margin final : public Calibrator {
   const bool shrinks_to_pool_;
   const bool enters_from_pool_;
   std::vector<Band> bands_;           // by model, then band
-  std::vector<Model> models_;
-  std::vector<double> pool_factors_;  // by band: mean factor of the present models with observations there; used by target = pool_band
+  std::vector<Pair> totals_;          // by model: sum of `weighted` over its bands; before any observation {entry factor, 1}
+  std::vector<double> pool_factors_;  // by band: mean_band_factor, kept up to date when target = pool_band
 };
+
+std::unique_ptr<Calibrator> make(Parameters resolved) {
+  const bool one_rate = number(resolved, "alpha_correct") == number(resolved, "alpha_incorrect");
+  const bool plain = one_rate && number(resolved, "shrinkage") > 0.0 && choice(resolved, "target") == "model";
+  if (plain && integer(resolved, "bands") == 3) return std::make_unique<Margin<3, true>>(std::move(resolved));
+  return std::make_unique<Margin<0, false>>(std::move(resolved));
+}
 
 }  // namespace
 
-const internal::Method internal::kMargin = {
-    info, [](Parameters resolved) -> std::unique_ptr<Calibrator> { return std::make_unique<Margin>(std::move(resolved)); }};
+const internal::Method internal::kMargin = {info, make};
 
 }  // namespace margin
