@@ -112,7 +112,7 @@ class Model {
 class AciQuantileScale final : public internal::PerModelCalibrator<Model> {
  public:
   explicit AciQuantileScale(Parameters resolved)
-      : PerModelCalibrator(info(), std::move(resolved)),
+      : PerModelCalibrator(margin::info(), std::move(resolved)),
         window_(static_cast<std::size_t>(integer(parameters(), "window"))),
         step_(number(parameters(), "step")),
         target_(number(parameters(), "target")) {}

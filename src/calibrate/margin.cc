@@ -60,7 +60,7 @@ template <std::size_t kFixedBands, bool kPlain>
 class Margin final : public Calibrator {
  public:
   explicit Margin(Parameters resolved)
-      : Calibrator(info(), std::move(resolved)),
+      : Calibrator(margin::info(), std::move(resolved)),
         alpha_correct_(rate_or_alpha("alpha_correct")),
         alpha_incorrect_(rate_or_alpha("alpha_incorrect")),
         shrinkage_(number(parameters(), "shrinkage")),

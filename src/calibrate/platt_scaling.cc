@@ -139,7 +139,7 @@ struct Model {
 
 class PlattScaling final : public internal::FrozenCalibrator<Model> {
  public:
-  explicit PlattScaling(Parameters resolved) : FrozenCalibrator(info(), std::move(resolved)) {}
+  explicit PlattScaling(Parameters resolved) : FrozenCalibrator(margin::info(), std::move(resolved)) {}
 
  protected:
   [[nodiscard]] Model fresh() const override { return {}; }

@@ -11,7 +11,7 @@ const CalibratorInfo& info() {
 
 class Raw final : public Calibrator {
  public:
-  explicit Raw(Parameters resolved) : Calibrator(info(), std::move(resolved)) {}
+  explicit Raw(Parameters resolved) : Calibrator(margin::info(), std::move(resolved)) {}
 
  protected:
   void on_join(ModelId, const Calibrator*, ModelId) override {}

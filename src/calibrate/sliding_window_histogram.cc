@@ -67,7 +67,7 @@ class Model {
 class SlidingWindowHistogram final : public internal::PerModelCalibrator<Model> {
  public:
   explicit SlidingWindowHistogram(Parameters resolved)
-      : PerModelCalibrator(info(), std::move(resolved)),
+      : PerModelCalibrator(margin::info(), std::move(resolved)),
         window_(static_cast<std::size_t>(integer(parameters(), "window"))),
         bins_(integer(parameters(), "bins")) {}
 

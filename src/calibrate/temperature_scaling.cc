@@ -98,7 +98,7 @@ struct Model {
 
 class TemperatureScaling final : public internal::FrozenCalibrator<Model> {
  public:
-  explicit TemperatureScaling(Parameters resolved) : FrozenCalibrator(info(), std::move(resolved)) {}
+  explicit TemperatureScaling(Parameters resolved) : FrozenCalibrator(margin::info(), std::move(resolved)) {}
 
  protected:
   [[nodiscard]] Model fresh() const override { return {}; }
