@@ -19,7 +19,7 @@ const CalibratorInfo& info() {
 
 class WindowedAccuracyMultiply final : public internal::WindowedAccuracy {
  public:
-  explicit WindowedAccuracyMultiply(Parameters resolved) : WindowedAccuracy(info(), std::move(resolved)) {}
+  explicit WindowedAccuracyMultiply(Parameters resolved) : WindowedAccuracy(margin::info(), std::move(resolved)) {}
 
  protected:
   // The quotient of the sums is that of the means. Multiplied before divided: the quotient alone may overflow, and infinity times a

@@ -15,7 +15,7 @@ const CalibratorInfo& info() {
 
 class WindowedAccuracyReplace final : public internal::WindowedAccuracy {
  public:
-  explicit WindowedAccuracyReplace(Parameters resolved) : WindowedAccuracy(info(), std::move(resolved)) {}
+  explicit WindowedAccuracyReplace(Parameters resolved) : WindowedAccuracy(margin::info(), std::move(resolved)) {}
 
  protected:
   [[nodiscard]] double predict(ModelId model, double confidence) const override {
