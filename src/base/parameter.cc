@@ -96,7 +96,7 @@ Result<Parameters> resolve_parameters(std::string_view owner, std::span<const Pa
   Parameters resolved;
   for (const ParameterSpec& spec : specs) resolved.emplace(spec.name, spec.fallback);
   for (const auto& [name, value] : given) {
-    const auto spec = std::find_if(specs.begin(), specs.end(), [&](const ParameterSpec& s) { return s.name == name; });
+    const auto spec = std::find_if(specs.begin(), specs.end(), [&name = name](const ParameterSpec& s) { return s.name == name; });
     if (spec == specs.end()) {
       std::vector<std::string> names;
       for (const ParameterSpec& s : specs) names.push_back(s.name);

@@ -109,7 +109,8 @@ def check(root):
                 violations.append(f"src/CMakeLists.txt: {layer.name} is pure and USES {used}, which is not")
             if list(layers).index(used) >= list(layers).index(layer.name):
                 violations.append(f"src/CMakeLists.txt: {layer.name} USES {used}, which does not come before it")
-    for folder in sorted(path for path in (root / "src").iterdir() if path.is_dir() and path.name not in layers):
+    folders = {path.parent for suffix in ("h", "cc") for path in (root / "src").glob(f"*/*.{suffix}")}
+    for folder in sorted(path for path in folders if path.name not in layers):
         complain_of(folder)("is no layer of src/CMakeLists.txt")
     owners = owners_of_public_headers(root, layers, lambda path, message: complain_of(path)(message))
 
