@@ -1,8 +1,10 @@
 // What all calibrators share: checks, lifecycle, batches, snapshots.
 #include "margin/calibrator.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 
 #include "base/check.h"
 #include "base/encoding.h"
@@ -135,7 +137,7 @@ Explanation Calibrator::explain(ModelId model, double confidence) const {
   Explanation explanation;
   explanation.confidence = confidence;
   explanation.calibrated = calibrate(model, confidence);
-  explanation.factor = confidence > 0.0 ? explanation.calibrated / confidence : 1.0;
+  explanation.factor = confidence > 0.0 ? std::min(explanation.calibrated / confidence, std::numeric_limits<double>::max()) : 1.0;
   explanation.bands = bands();
   explanation.band = band_of(confidence, explanation.bands);
   describe(model, explanation);
