@@ -112,4 +112,28 @@ std::vector<Expected> read_expected(const std::string& name) {
   return lines;
 }
 
+std::vector<Selection> read_selections(const std::string& name) {
+  std::vector<Selection> lines;
+  for_each_line(name + ".selection.jsonl", [&](const element& object) {
+    if (object["vote"].error() != simdjson::SUCCESS) return;
+    Selection line{.method = text_or_empty(object, "method"), .vote = text_or_empty(object, "vote"), .pass1 = double(object["pass1"])};
+    for (const element answer : object["selected"].get_array()) line.selected.emplace_back(std::string_view(answer));
+    lines.push_back(std::move(line));
+  });
+  return lines;
+}
+
+std::vector<ExpectedResolution> read_resolutions(const std::string& name) {
+  std::vector<ExpectedResolution> lines;
+  for_each_line(name + ".selection.jsonl", [&](const element& object) {
+    const auto rules = object["resolution"];
+    if (rules.error() != simdjson::SUCCESS) return;
+    lines.push_back({.method = text_or_empty(object, "method"),
+                     .half = double(rules["half"]),
+                     .strict = double(rules["strict"]),
+                     .raw = double(rules["raw"])});
+  });
+  return lines;
+}
+
 }  // namespace margin::golden

@@ -45,6 +45,24 @@ struct Expected {
 
 [[nodiscard]] std::vector<Expected> read_expected(const std::string& name);
 
+// The lines of NAME.selection.jsonl are of two kinds. What a vote over a method's confidences selected:
+struct Selection {
+  std::string method;
+  std::string vote;
+  double pass1 = 0.0;
+  std::vector<std::string> selected;  // an answer per task
+};
+// ... and the pairwise resolution of a method's confidences under each tie rule.
+struct ExpectedResolution {
+  std::string method;
+  double half = 0.0;
+  double strict = 0.0;
+  double raw = 0.0;
+};
+
+[[nodiscard]] std::vector<Selection> read_selections(const std::string& name);
+[[nodiscard]] std::vector<ExpectedResolution> read_resolutions(const std::string& name);
+
 // The text of data/FILE.
 [[nodiscard]] std::string read_data(const std::string& file);
 
