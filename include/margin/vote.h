@@ -1,8 +1,13 @@
 // Vote: selects one answer of a task from its responses' calibrated confidences. Some votes learn from the task's outcomes.
 // Made by identifier (make_vote): sum, argmax, majority, log_odds, discounted, stacked. docs/voting.md has the formulas.
 //
-// Like a calibrator, a vote is a pure state machine with the same bits everywhere, not thread-safe, and neither tally() nor learn()
-// allocates once its models and its Tally have been seen.
+//   auto vote = margin::make_vote("stacked");
+//   margin::Tally tally;
+//   vote.value()->tally(ballots, answers, tally);      // decide first
+//   vote.value()->learn(ballots, answers, outcomes);   // then learn, as soon as the outcomes are known, or that they never will be
+//
+// Like a calibrator, a vote is a pure state machine with the same bits everywhere, not thread-safe (many threads may call const
+// functions), and neither tally() nor learn() allocates once its models and its Tally have been seen.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +25,29 @@
 
 namespace margin {
 
-// One usable response of a task, in row or request order.
+// One usable response of a task, in row or request order. A model may answer twice (in two channels): two ballots.
 struct Ballot {
-  ModelId model = 0;
+  ModelId model = 0;                 // below kModelsMax
   std::uint32_t answer = kNoAnswer;  // AnswerGroups::group; kNoAnswer does not vote
   double confidence = 0.0;           // calibrated, in [0, 1]
 };
 
 // The count. Reuse one Tally for many tasks: its memory is kept.
 struct Tally {
+  std::vector<std::uint32_t> votes;  // by answer: how many ballots named it; an answer without any cannot win
   std::vector<double> scores;        // by answer
-  std::uint32_t winner = kNoAnswer;  // largest score, the answer that comes first wins a tie; kNoAnswer when nothing votes
+  std::vector<double> shares;        // by answer: its part of the total score, or its probability where the vote has one; in [0, 1]
+  std::uint32_t winner = kNoAnswer;  // largest score, the answer that comes first wins a tie (argmax: the response that comes first);
+                                     // kNoAnswer when nothing votes
   std::size_t ballot = 0;            // the winner's leading response: most confident, first wins a tie; meaningless without a winner
-  double share = 0.0;                // the winner's part of the total score, or its probability where the vote has one; in [0, 1]
+  double share = 0.0;                // the winner's, 0 without a winner; where every score is 0, the answers share alike
   double runner_up_gap = 0.0;        // winner's share minus the next answer's share (all of it when alone)
 };
 
 struct VoteInfo {
   std::string identifier;
   int version = 1;
-  bool learns = false;
+  bool learns = false;  // otherwise learn() changes nothing
   std::string summary;
   std::vector<ParameterSpec> parameters;
 };
@@ -53,19 +61,32 @@ class Vote {
   [[nodiscard]] const VoteInfo& info() const { return *info_; }
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
 
-  // `answers`: how many distinct answers there are; every ballot's answer is below it or kNoAnswer.
-  virtual void tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const = 0;
+  // Counts the ballots. `answers`: how many distinct answers there are; every ballot's answer is below it or kNoAnswer.
+  // A ballot out of range (answer, model, confidence) stops the program.
+  void tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const;
   // The same task once its outcomes are known: outcomes[i] in [0, 1] belongs to ballots[i], NaN where it will never be known.
-  // An answer's outcome is the largest known one of its responses. Votes that do not learn ignore it.
-  virtual void learn(std::span<const Ballot> /*ballots*/, std::uint32_t /*answers*/, std::span<const double> /*outcomes*/) {}
-  // How much this ballot counts in a tally of these ballots, for people: its addend to its answer's score.
-  [[nodiscard]] virtual double weight(std::span<const Ballot> ballots, std::size_t ballot) const = 0;
+  // An answer's outcome is the largest known one of its responses. `weight` in (0, 1] is that of the feedback. Votes that do not learn
+  // ignore it; anything out of range stops the program.
+  void learn(std::span<const Ballot> ballots, std::uint32_t answers, std::span<const double> outcomes, double weight = 1.0);
+  // How much ballots[ballot] counts in a tally of these ballots, for people: its addend to its answer's score; 0 when it does not vote.
+  [[nodiscard]] double weight(std::span<const Ballot> ballots, std::size_t ballot) const;
 
+  // Bytes that restore_vote turns into an equal vote, bit for bit. digest() is the fingerprint of those bytes.
   [[nodiscard]] std::string snapshot() const;
   [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
 
  protected:
   Vote(const VoteInfo& info, Parameters parameters) : info_(&info), parameters_(std::move(parameters)) {}
+
+  // What a vote implements. Arguments have been checked.
+  // The addend of a ballot that votes. A score is the sum of them in ballot order.
+  [[nodiscard]] virtual double addend(std::span<const Ballot> ballots, std::size_t ballot) const = 0;
+  // The winner among the answers with votes, of which there is one: the largest score, the first of equals.
+  [[nodiscard]] virtual std::uint32_t select(std::span<const Ballot> ballots, const Tally& tally) const;
+  // Fills shares (zeros so far) from votes and scores; by default in proportion to the scores, which must then be >= 0.
+  virtual void share_out(Tally& tally) const;
+  virtual void update(std::span<const Ballot> /*ballots*/, std::uint32_t /*answers*/, std::span<const double> /*outcomes*/, double /*weight*/) {}
+  // State beyond the parameters; load() must refuse what save() cannot have written.
   virtual void save(internal::Encoder& /*out*/) const {}
   virtual void load(internal::Decoder& /*in*/) {}
 
@@ -76,9 +97,14 @@ class Vote {
   Parameters parameters_;
 };
 
+// Every registered vote, in the order tables show them.
 [[nodiscard]] std::span<const VoteInfo* const> vote_catalog();
-// kNotFound: unknown identifier or version; kInvalidArgument: a bad parameter.
+
+// kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know; kInvalidArgument: a bad parameter.
 [[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, const Parameters& parameters = {});
+[[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, int version, const Parameters& parameters);
+
+// kCorrupt: not a snapshot, truncated, or a state no vote can reach; kNotFound: a vote or version this binary does not know.
 [[nodiscard]] Result<std::unique_ptr<Vote>> restore_vote(std::string_view bytes);
 
 }  // namespace margin

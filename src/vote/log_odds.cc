@@ -1,0 +1,31 @@
+// log_odds: an answer scores the evidence of its ballots, as if the models erred independently of each other.
+#include "vote/evidence.h"
+#include "vote/registry.h"
+
+namespace margin {
+namespace {
+
+const VoteInfo& info() {
+  static const VoteInfo kInfo{
+      .identifier = "log_odds", .summary = "sum of log odds against chance", .parameters = internal::Evidence::parameters()};
+  return kInfo;
+}
+
+class LogOdds final : public Vote {
+ public:
+  explicit LogOdds(Parameters resolved) : Vote(info(), std::move(resolved)), evidence_(parameters()) {}
+
+ protected:
+  [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {
+    return evidence_(ballots[ballot].confidence);
+  }
+
+ private:
+  const internal::Evidence evidence_;
+};
+
+}  // namespace
+
+const internal::VoteKind internal::kLogOdds = {info, make_kind<LogOdds>};
+
+}  // namespace margin

@@ -1,0 +1,122 @@
+// What all votes share: checks, the count, the tie rule, snapshots.
+#include "margin/vote.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/encoding.h"
+#include "base/parameter_encoding.h"
+
+namespace margin {
+namespace {
+
+constexpr std::uint32_t kSnapshotFormat = 0x4d565431;  // "MVT1"
+
+bool is_probability(double x) { return x >= 0.0 && x <= 1.0; }
+
+void check_ballots(std::span<const Ballot> ballots, std::uint32_t answers) {
+  for (const Ballot& ballot : ballots) {
+    MARGIN_CHECK(ballot.model < kModelsMax, "model ids are dense and below kModelsMax");
+    MARGIN_CHECK(ballot.answer < answers || ballot.answer == kNoAnswer, "a ballot names one of the task's answers, or none");
+    MARGIN_CHECK(is_probability(ballot.confidence), "confidence is in [0, 1]");
+  }
+}
+
+}  // namespace
+
+void Vote::tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const {
+  check_ballots(ballots, answers);
+  tally.votes.assign(answers, 0);
+  tally.scores.assign(answers, 0.0);
+  tally.shares.assign(answers, 0.0);
+  tally.winner = kNoAnswer;
+  tally.ballot = 0;
+  tally.share = 0.0;
+  tally.runner_up_gap = 0.0;
+  for (std::size_t i = 0; i < ballots.size(); ++i) {
+    const std::uint32_t answer = ballots[i].answer;
+    if (answer == kNoAnswer) continue;
+    ++tally.votes[answer];
+    tally.scores[answer] += addend(ballots, i);
+  }
+  if (std::all_of(tally.votes.begin(), tally.votes.end(), [](std::uint32_t votes) { return votes == 0; })) return;
+
+  tally.winner = select(ballots, tally);
+  share_out(tally);
+  tally.share = tally.shares[tally.winner];
+  double next = 0.0;
+  for (std::uint32_t y = 0; y < answers; ++y) {
+    if (y != tally.winner) next = std::max(next, tally.shares[y]);
+  }
+  tally.runner_up_gap = std::max(0.0, tally.share - next);
+
+  double most = -1.0;
+  for (std::size_t i = 0; i < ballots.size(); ++i) {
+    if (ballots[i].answer != tally.winner || ballots[i].confidence <= most) continue;
+    most = ballots[i].confidence;
+    tally.ballot = i;
+  }
+}
+
+std::uint32_t Vote::select(std::span<const Ballot>, const Tally& tally) const {
+  std::uint32_t winner = kNoAnswer;
+  for (std::uint32_t y = 0; y < tally.scores.size(); ++y) {
+    if (tally.votes[y] != 0 && (winner == kNoAnswer || tally.scores[y] > tally.scores[winner])) winner = y;
+  }
+  return winner;
+}
+
+void Vote::share_out(Tally& tally) const {
+  double total = 0.0;
+  double supported = 0.0;
+  for (std::size_t y = 0; y < tally.scores.size(); ++y) {
+    total += tally.scores[y];
+    supported += tally.votes[y] != 0 ? 1.0 : 0.0;
+  }
+  for (std::size_t y = 0; y < tally.scores.size(); ++y) {
+    if (tally.votes[y] != 0) tally.shares[y] = total > 0.0 ? tally.scores[y] / total : 1.0 / supported;
+  }
+}
+
+void Vote::learn(std::span<const Ballot> ballots, std::uint32_t answers, std::span<const double> outcomes, double weight) {
+  check_ballots(ballots, answers);
+  MARGIN_CHECK(outcomes.size() == ballots.size(), "each ballot has an outcome or NaN");
+  for (const double outcome : outcomes) MARGIN_CHECK(outcome != outcome || is_probability(outcome), "an outcome is in [0, 1] or NaN");
+  MARGIN_CHECK(weight > 0.0 && weight <= 1.0, "a weight is in (0, 1]");
+  update(ballots, answers, outcomes, weight);
+}
+
+double Vote::weight(std::span<const Ballot> ballots, std::size_t ballot) const {
+  check_ballots(ballots, kNoAnswer);
+  MARGIN_CHECK(ballot < ballots.size(), "the ballot is one of the ballots");
+  return ballots[ballot].answer == kNoAnswer ? 0.0 : addend(ballots, ballot);
+}
+
+std::string Vote::snapshot() const {
+  internal::Encoder out;
+  out.integer(kSnapshotFormat);
+  out.text(info_->identifier);
+  out.integer(static_cast<std::int32_t>(info_->version));
+  internal::encode(parameters_, out);
+  save(out);
+  return out.take();
+}
+
+Result<std::unique_ptr<Vote>> restore_vote(std::string_view bytes) {
+  internal::Decoder in(bytes);
+  const auto corrupt = Error{ErrorCode::kCorrupt, "vote: the bytes are truncated or not a snapshot of a vote"};
+  if (in.integer<std::uint32_t>() != kSnapshotFormat) return corrupt;
+  const std::string identifier = in.text();
+  const auto version = in.integer<std::int32_t>();
+  const Parameters parameters = internal::decode_parameters(in);
+  if (!in.ok()) return corrupt;
+  auto made = make_vote(identifier, version, parameters);
+  if (!made) return made.error().code == ErrorCode::kNotFound ? made.error() : corrupt;
+  (*made)->load(in);
+  if (Status status = in.finish("vote " + identifier); !status) return status.error();
+  // Equal states have equal bytes; bytes that no state writes (a parameter left out or given twice) are not a snapshot.
+  if ((*made)->snapshot() != bytes) return corrupt;
+  return made;
+}
+
+}  // namespace margin
