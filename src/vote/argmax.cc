@@ -11,7 +11,7 @@ const VoteInfo& info() {
 
 class Argmax final : public Vote {
  public:
-  explicit Argmax(Parameters resolved) : Vote(info(), std::move(resolved)) {}
+  explicit Argmax(Parameters resolved) : Vote(margin::info(), std::move(resolved)) {}
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {

@@ -31,7 +31,7 @@ const VoteInfo& info() {
 class Discounted final : public Vote {
  public:
   explicit Discounted(Parameters resolved)
-      : Vote(info(), std::move(resolved)),
+      : Vote(margin::info(), std::move(resolved)),
         evidence_(parameters()),
         rate_(number(parameters(), "rate")),
         start_(number(parameters(), "start")),

@@ -13,7 +13,7 @@ const VoteInfo& info() {
 
 class LogOdds final : public Vote {
  public:
-  explicit LogOdds(Parameters resolved) : Vote(info(), std::move(resolved)), evidence_(parameters()) {}
+  explicit LogOdds(Parameters resolved) : Vote(margin::info(), std::move(resolved)), evidence_(parameters()) {}
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {

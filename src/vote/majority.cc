@@ -11,7 +11,7 @@ const VoteInfo& info() {
 
 class Majority final : public Vote {
  public:
-  explicit Majority(Parameters resolved) : Vote(info(), std::move(resolved)) {}
+  explicit Majority(Parameters resolved) : Vote(margin::info(), std::move(resolved)) {}
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot>, std::size_t) const override { return 1.0; }

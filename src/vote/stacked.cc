@@ -30,7 +30,7 @@ const VoteInfo& info() {
 class Stacked final : public Vote {
  public:
   explicit Stacked(Parameters resolved)
-      : Vote(info(), std::move(resolved)),
+      : Vote(margin::info(), std::move(resolved)),
         evidence_(parameters()),
         step_(number(parameters(), "step")),
         decay_(number(parameters(), "decay")),

@@ -11,7 +11,7 @@ const VoteInfo& info() {
 
 class Sum final : public Vote {
  public:
-  explicit Sum(Parameters resolved) : Vote(info(), std::move(resolved)) {}
+  explicit Sum(Parameters resolved) : Vote(margin::info(), std::move(resolved)) {}
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override { return ballots[ballot].confidence; }

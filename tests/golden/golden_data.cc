@@ -118,6 +118,8 @@ std::vector<Selection> read_selections(const std::string& name) {
     if (object["vote"].error() != simdjson::SUCCESS) return;
     Selection line{.method = text_or_empty(object, "method"), .vote = text_or_empty(object, "vote"), .pass1 = double(object["pass1"])};
     for (const element answer : object["selected"].get_array()) line.selected.emplace_back(std::string_view(answer));
+    element probability;
+    if (object["probability"].get(probability) == simdjson::SUCCESS) line.probability = numbers(probability);
     lines.push_back(std::move(line));
   });
   return lines;

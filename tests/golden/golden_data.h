@@ -51,6 +51,7 @@ struct Selection {
   std::string vote;
   double pass1 = 0.0;
   std::vector<std::string> selected;  // an answer per task
+  std::vector<double> probability;    // of the selected answer, by task; empty for votes that state none
 };
 // ... and the pairwise resolution of a method's confidences under each tie rule.
 struct ExpectedResolution {

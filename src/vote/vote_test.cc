@@ -1,0 +1,221 @@
+// The registry of votes, and what each vote counts and learns. What all of them promise is in tests/conformance.
+#include "margin/vote.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace margin {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::unique_ptr<Vote> vote_named(std::string_view identifier, const Parameters& parameters = {}) {
+  auto made = make_vote(identifier, parameters);
+  EXPECT_TRUE(made.ok()) << made.error().message;
+  return std::move(made).value();
+}
+
+Tally tally_of(const Vote& vote, const std::vector<Ballot>& ballots, std::uint32_t answers) {
+  Tally tally;
+  vote.tally(ballots, answers, tally);
+  return tally;
+}
+
+double evidence(double p) { return std::max(0.02, std::log(p / (1 - p)) + std::log(3.0)); }
+
+TEST(VoteRegistry, KnowsTheSixVotes) {
+  std::vector<std::string> names;
+  for (const VoteInfo* info : vote_catalog()) names.push_back(info->identifier);
+  EXPECT_EQ(names, (std::vector<std::string>{"sum", "argmax", "majority", "log_odds", "discounted", "stacked"}));
+}
+
+TEST(VoteRegistry, UnknownNameVersionAndParameterAreRefused) {
+  const auto misspelt = make_vote("staked");
+  ASSERT_FALSE(misspelt.ok());
+  EXPECT_EQ(misspelt.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(misspelt.error().message.find("stacked"), std::string::npos);
+  EXPECT_EQ(make_vote("sum", 2, {}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(make_vote("sum", 0, {}).error().code, ErrorCode::kNotFound);
+  EXPECT_TRUE(make_vote("sum", 1, {}).ok());
+  EXPECT_EQ(make_vote("stacked", {{"step", 2.0}}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make_vote("discounted", {{"rate", 0.0}}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make_vote("sum", {{"step", 0.1}}).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Sum, AddsConfidences) {
+  const Tally tally = tally_of(*vote_named("sum"), {{0, 0, 0.9}, {1, 1, 0.5}, {2, 1, 0.6}}, 2);
+  EXPECT_EQ(tally.winner, 1U);
+  EXPECT_DOUBLE_EQ(tally.scores[1], 1.1);
+  EXPECT_DOUBLE_EQ(tally.share, 0.55);
+  EXPECT_NEAR(tally.runner_up_gap, 0.1, 1e-15);
+  EXPECT_EQ(tally.ballot, 2U);
+}
+
+TEST(Argmax, CountsOnlyTheLeaderOfEachAnswer) {
+  const Tally tally = tally_of(*vote_named("argmax"), {{0, 0, 0.9}, {1, 1, 0.5}, {2, 1, 0.6}}, 2);
+  EXPECT_EQ(tally.winner, 0U);
+  EXPECT_EQ(tally.scores, (std::vector<double>{0.9, 0.6}));
+}
+
+TEST(Argmax, FirstOfEquallyConfidentResponsesDecides) {
+  EXPECT_EQ(tally_of(*vote_named("argmax"), {{0, 0, 0.5}, {1, 1, 0.9}, {2, 0, 0.9}}, 2).winner, 1U);
+}
+
+TEST(Majority, CountsHeads) {
+  const Tally tally = tally_of(*vote_named("majority"), {{0, 0, 1.0}, {1, 1, 0.0}, {2, 1, 0.1}}, 2);
+  EXPECT_EQ(tally.winner, 1U);
+  EXPECT_EQ(tally.scores, (std::vector<double>{1.0, 2.0}));
+}
+
+TEST(LogOdds, AddsEvidenceAboveItsFloor) {
+  const Tally tally = tally_of(*vote_named("log_odds"), {{0, 0, 0.9}, {1, 1, 0.6}, {2, 1, 0.1}, {3, 2, 1.0}}, 3);
+  EXPECT_NEAR(tally.scores[0], evidence(0.9), 1e-12);
+  EXPECT_NEAR(tally.scores[1], evidence(0.6) + 0.02, 1e-12);
+  EXPECT_NEAR(tally.scores[2], evidence(0.999), 1e-12);
+}
+
+TEST(LogOdds, ParametersReplaceTheConstants) {
+  const auto vote = vote_named("log_odds", {{"floor", 0.5}, {"alternatives", 1.0}, {"clip", 0.25}});
+  const Tally tally = tally_of(*vote, {{0, 0, 0.9}, {1, 1, 0.5}}, 2);
+  EXPECT_NEAR(tally.scores[0], std::log(3.0), 1e-12);
+  EXPECT_EQ(tally.scores[1], 0.5);
+}
+
+TEST(Discounted, StartsWithAFixedDiscount) {
+  const std::vector<Ballot> ballots = {{0, 0, 0.9}, {1, 0, 0.8}, {2, 1, 0.9}};
+  const auto vote = vote_named("discounted");
+  EXPECT_NEAR(vote->weight(ballots, 0), evidence(0.9) / 1.3, 1e-12);
+  EXPECT_NEAR(vote->weight(ballots, 2), evidence(0.9), 1e-12);
+}
+
+TEST(Discounted, LearnsWhoSharesWrongAnswers) {
+  auto vote = vote_named("discounted");
+  const std::vector<Ballot> wrong = {{0, 0, 0.9}, {1, 0, 0.9}, {2, 1, 0.9}};
+  double same = 0.3, other = 0.3;
+  for (int i = 0; i < 100; ++i) {
+    vote->learn(wrong, 2, std::vector<double>{0.0, 0.4, 0.0});
+    same = 0.98 * same + 0.02;
+    other = 0.98 * other;
+  }
+  const std::vector<Ballot> agreed = {{0, 0, 0.9}, {1, 0, 0.9}, {2, 0, 0.9}};
+  EXPECT_NEAR(vote->weight(agreed, 0), evidence(0.9) / (1.0 + same + other), 1e-12);
+  EXPECT_NEAR(vote->weight(agreed, 2), evidence(0.9) / (1.0 + 2 * other), 1e-12);
+}
+
+TEST(Discounted, RightOrUnknownTeachesNothing) {
+  auto vote = vote_named("discounted");
+  const std::vector<Ballot> agreed = {{0, 0, 0.9}, {1, 0, 0.9}};
+  const double before = vote->weight(agreed, 0);
+  vote->learn(agreed, 1, std::vector<double>{0.5, 0.0});
+  vote->learn(agreed, 1, std::vector<double>{0.0, kUnknown});
+  EXPECT_EQ(vote->weight(agreed, 0), before);
+}
+
+TEST(Discounted, ModelsBeyondTheCapKeepTheStart) {
+  auto vote = vote_named("discounted", {{"models_max", 2.0}});
+  const std::vector<Ballot> agreed = {{0, 0, 0.9}, {1, 0, 0.9}, {2, 0, 0.9}};
+  for (int i = 0; i < 500; ++i) vote->learn(agreed, 1, std::vector<double>{0.0, 0.0, 0.0});
+  EXPECT_NEAR(vote->weight(agreed, 2), evidence(0.9) / 1.6, 1e-12);
+  EXPECT_LT(vote->weight(agreed, 0), evidence(0.9) / 2.2);
+  vote->learn(std::vector<Ballot>{{kModelsMax - 1, 0, 0.9}, {0, 0, 0.9}}, 1, std::vector<double>{0.0, 0.0});
+  EXPECT_LT(vote->snapshot().size(), 1000U);
+}
+
+TEST(Discounted, HalfWeightTwiceIsOnce) {
+  auto once = vote_named("discounted");
+  auto twice = vote_named("discounted");
+  const std::vector<Ballot> agreed = {{0, 0, 0.9}, {1, 0, 0.9}};
+  const std::vector<double> wrong = {0.0, 0.0};
+  once->learn(agreed, 1, wrong);
+  twice->learn(agreed, 1, wrong, 0.5);
+  EXPECT_GT(twice->weight(agreed, 0), once->weight(agreed, 0));
+  twice->learn(agreed, 1, wrong, 0.5);
+  EXPECT_NEAR(twice->weight(agreed, 0), once->weight(agreed, 0), 1e-12);
+}
+
+TEST(Stacked, NewcomersSplitTheirFirstTask) {
+  const auto vote = vote_named("stacked");
+  std::vector<Ballot> ballots;
+  for (ModelId model = 0; model < 16; ++model) ballots.push_back({model, 0, 0.9});
+  ballots.push_back({99, kNoAnswer, 0.9});
+  EXPECT_NEAR(vote->weight(ballots, 3), evidence(0.9) / 8.0, 1e-12);  // 16^-0.75
+}
+
+TEST(Stacked, StatedProbabilityLeavesRoomForNone) {
+  const std::vector<Ballot> ballots = {{0, 0, 0.9}, {1, 1, 0.5}};
+  const Tally tally = tally_of(*vote_named("stacked"), ballots, 2);
+  const double theta = std::pow(2.0, -0.75);
+  const double a = std::exp(theta * evidence(0.9)), b = std::exp(theta * evidence(0.5));
+  EXPECT_NEAR(tally.share, a / (a + b + 1.0), 1e-12);
+  EXPECT_NEAR(tally.runner_up_gap, (a - b) / (a + b + 1.0), 1e-12);
+}
+
+TEST(Stacked, UnknownOutcomesIntroduceWithoutTeaching) {
+  auto vote = vote_named("stacked");
+  const std::vector<Ballot> pair = {{0, 0, 0.9}, {1, 1, 0.9}};
+  vote->learn(pair, 2, std::vector<double>{1.0, kUnknown});
+  const std::vector<Ballot> alone = {{0, 0, 0.9}};
+  EXPECT_NEAR(vote->weight(alone, 0), std::pow(2.0, -0.75) * evidence(0.9), 1e-12);
+  EXPECT_NEAR(tally_of(*vote, alone, 1).share, 1.0 / (1.0 + std::exp(-std::pow(2.0, -0.75) * evidence(0.9))), 1e-12);
+}
+
+TEST(Stacked, AnAnswersOutcomeIsItsBest) {
+  auto known = vote_named("stacked");
+  auto partly = vote_named("stacked");
+  const std::vector<Ballot> agreed = {{0, 0, 0.9}, {1, 0, 0.9}, {2, 1, 0.7}};
+  known->learn(agreed, 2, std::vector<double>{1.0, 1.0, 0.0});
+  partly->learn(agreed, 2, std::vector<double>{kUnknown, 0.7, 0.4});
+  EXPECT_EQ(known->snapshot(), partly->snapshot());
+}
+
+TEST(Stacked, LearnsWhomToBelieve) {
+  auto vote = vote_named("stacked");
+  for (int i = 0; i < 300; ++i) vote->learn(std::vector<Ballot>{{0, 0, 0.9}, {1, 1, 0.6}}, 2, std::vector<double>{0.0, 1.0});
+  const Tally tally = tally_of(*vote, {{0, 0, 0.9}, {1, 1, 0.6}}, 2);
+  EXPECT_EQ(tally.winner, 1U);
+  EXPECT_GT(tally.share, 0.9);
+}
+
+TEST(Stacked, StrengthStaysAboveItsBound) {
+  auto vote = vote_named("stacked");
+  const std::vector<Ballot> alone = {{0, 0, 0.9}};
+  for (int i = 0; i < 5000; ++i) vote->learn(alone, 1, std::vector<double>{0.0});
+  EXPECT_GE(vote->weight(alone, 0), -0.5 * evidence(0.9) - 1e-12);
+  EXPECT_LT(tally_of(*vote, alone, 1).share, 0.01);
+}
+
+TEST(Stacked, OneSidedStreamsStayFinite) {
+  // A long run without surprise drives gradients to zero and scores apart; the upset afterwards must still be learned.
+  auto vote = vote_named("stacked", {{"step", 1.0}, {"decay", 0.5}, {"alternatives", 1e6}, {"clip", 1e-12}});
+  std::vector<Ballot> ballots;
+  for (ModelId model = 0; model < 60; ++model) ballots.push_back({model, 0, 1.0});
+  ballots.push_back({60, 1, 1.0});
+  std::vector<double> expected(61, 1.0), upset(61, 0.0);
+  expected.back() = 0.0;
+  upset.back() = 1.0;
+  for (int i = 0; i < 20'000; ++i) vote->learn(ballots, 2, expected);
+  const double before = vote->weight(ballots, 60);
+  vote->learn(ballots, 2, upset);
+  const Tally tally = tally_of(*vote, ballots, 2);
+  EXPECT_TRUE(std::isfinite(tally.scores[0]) && std::isfinite(tally.scores[1]));
+  EXPECT_GT(vote->weight(ballots, 60), before);
+}
+
+TEST(Stacked, LessWeightMovesLess) {
+  const std::vector<Ballot> pair = {{0, 0, 0.9}, {1, 1, 0.9}};
+  const auto moved = [&](double weight) {
+    auto vote = vote_named("stacked");
+    vote->learn(pair, 2, std::vector<double>{1.0, 0.0}, weight);
+    return vote->weight(pair, 0);
+  };
+  const double start = vote_named("stacked")->weight(pair, 0);
+  EXPECT_GT(moved(1.0), moved(0.5));
+  EXPECT_GT(moved(0.5), moved(0.01));
+  EXPECT_GT(moved(0.01), start);
+}
+
+}  // namespace
+}  // namespace margin
