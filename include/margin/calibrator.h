@@ -63,8 +63,8 @@ struct Explanation {
 
 struct CalibratorInfo {
   std::string identifier;
-  int version = 1;          // of the algorithm; stored state names it, and a binary folds every version it ever shipped
-  bool design_time = false; // fitted once on calibration rows, then frozen; observe() is accepted and learns nothing
+  int version = 1;           // of the algorithm; stored state names it, and a binary folds every version it ever shipped
+  bool design_time = false;  // fitted once on calibration rows, then frozen; observe() is accepted and learns nothing
   std::string summary;
   std::vector<ParameterSpec> parameters;
 };
@@ -93,13 +93,15 @@ class Calibrator {
 
   // The probability that the response is right, in [0, 1]. The model must be known and confidence in [0, 1]; otherwise the program stops.
   [[nodiscard]] double calibrate(ModelId model, double confidence) const {
-    if (!known(model) || !is_probability(confidence)) [[unlikely]] stop(model, confidence);
+    if (!known(model) || !is_probability(confidence)) [[unlikely]]
+      stop(model, confidence);
     return predict(model, confidence);
   }
   // Learns one outcome. kNotFound: the model is not present; kInvalidArgument: confidence, outcome or weight out of range.
   // A refused observation changes nothing.
   Status observe(const Observation& observation) {
-    if (!present(observation.model) || !is_legal(observation)) [[unlikely]] return refusal(observation);
+    if (!present(observation.model) || !is_legal(observation)) [[unlikely]]
+      return refusal(observation);
     learn(observation);
     return {};
   }
@@ -180,7 +182,8 @@ class Calibrator {
 // Every registered method, in the order tables show them.
 [[nodiscard]] std::span<const CalibratorInfo* const> calibrator_catalog();
 
-// kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know; kInvalidArgument: a bad parameter.
+// kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know; kInvalidArgument: a bad
+// parameter.
 [[nodiscard]] Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view identifier, const Parameters& parameters = {});
 [[nodiscard]] Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view identifier, int version, const Parameters& parameters);
 

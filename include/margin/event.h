@@ -28,10 +28,10 @@ struct PoolConfigured {
   // A decision waits this long, in event time, for its outcomes; feedback this long for its decision.
   std::int64_t pending_ms_max = std::int64_t{30} * 24 * 3600 * 1000;
   std::uint32_t models_max = 1000;
-  std::uint32_t cells_max = 1000;  // (channel, segment) pairs
-  std::uint32_t responses_max = 256;  // in one decision
-  std::uint32_t decisions_max = 1'000'000;  // the oldest expires first
-  std::uint32_t early_max = 100'000;  // outcomes kept that came before their decision
+  std::uint32_t cells_max = 1000;                // (channel, segment) pairs
+  std::uint32_t responses_max = 256;             // in one decision
+  std::uint32_t decisions_max = 1'000'000;       // the oldest expires first
+  std::uint32_t early_max = 100'000;             // outcomes kept that came before their decision
   std::uint32_t remembered_events_max = 65'536;  // ids by which an event applied twice is recognised
 };
 
@@ -61,10 +61,10 @@ struct DecisionMade {
   std::string segment;
   AnswerKind kind = AnswerKind::kExact;
   std::vector<RecordedResponse> responses;
-  std::vector<Digest> answers;              // digest of each distinct answer's canonical form, by group
-  std::uint32_t selected = kNoAnswer;       // group
-  std::string selected_model;               // the leading response of the selected answer
-  double share = 0.0;                       // the winner's part of the score
+  std::vector<Digest> answers;         // digest of each distinct answer's canonical form, by group
+  std::uint32_t selected = kNoAnswer;  // group
+  std::string selected_model;          // the leading response of the selected answer
+  double share = 0.0;                  // the winner's part of the score
 };
 
 // A resolved grade.
@@ -91,7 +91,7 @@ struct OutcomeReverted {
   std::string source;  // used when `feedback` is absent
 };
 
-struct LearningFrozen {};   // outcomes are recorded and not learned
+struct LearningFrozen {};  // outcomes are recorded and not learned
 struct LearningResumed {};
 
 // Calibrated confidence of this model is factor x stated from now on, in every cell; learning goes on underneath.

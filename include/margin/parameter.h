@@ -22,9 +22,9 @@ struct ParameterSpec {
 
   std::string name;
   Kind kind = Kind::kNumber;
-  ParameterValue fallback;           // the default
-  double low = 0.0;                  // inclusive unless open_low
-  double high = 0.0;                 // inclusive; for a list, each element's range
+  ParameterValue fallback;  // the default
+  double low = 0.0;         // inclusive unless open_low
+  double high = 0.0;        // inclusive; for a list, each element's range
   bool open_low = false;
   std::vector<std::string> choices;  // kChoice only
   std::size_t length_max = 0;        // kList only; at least one element
@@ -33,7 +33,8 @@ struct ParameterSpec {
 
 [[nodiscard]] ParameterSpec number_parameter(std::string name, double fallback, double low, double high, std::string meaning);
 [[nodiscard]] ParameterSpec integer_parameter(std::string name, int fallback, int low, int high, std::string meaning);
-[[nodiscard]] ParameterSpec choice_parameter(std::string name, std::vector<std::string> choices, std::string meaning);  // the first is the default
+[[nodiscard]] ParameterSpec choice_parameter(std::string name, std::vector<std::string> choices,
+                                             std::string meaning);  // the first is the default
 
 // `given` completed by the defaults of `specs`. kInvalidArgument names `owner`, the parameter, the value and what was expected;
 // an unknown name is refused with the nearest known one.

@@ -81,8 +81,8 @@ class Pool {
 
   // Calibrates and votes with the state as it is; changes nothing. The result becomes the body of the decision's event.
   // A model that never answered in a cell is calibrated as the newcomer it will be. A model that left is recorded and has no part.
-  // kInvalidArgument: no response, a model twice in one channel, a name that is empty, too long or begins with '@', a confidence outside [0, 1];
-  // kLimit: more responses, models or cells than configured.
+  // kInvalidArgument: no response, a model twice in one channel, a name that is empty, too long or begins with '@', a confidence outside
+  // [0, 1]; kLimit: more responses, models or cells than configured.
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
 
   // Turns a gold answer, or the selected answer's outcome, into the grades of a known decision; grades pass through, checked.
@@ -98,7 +98,8 @@ class Pool {
   [[nodiscard]] std::size_t pending_decisions() const;            // known decisions with a response that has no outcome yet
   [[nodiscard]] std::size_t early_outcomes() const;
   // Calibrated confidence of a known model in a known cell, pins included. kNotFound otherwise.
-  [[nodiscard]] Result<double> calibrate(std::string_view model, std::string_view channel, std::string_view segment, double confidence) const;
+  [[nodiscard]] Result<double> calibrate(std::string_view model, std::string_view channel, std::string_view segment,
+                                         double confidence) const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
 
   [[nodiscard]] std::string snapshot() const;

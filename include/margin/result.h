@@ -43,8 +43,8 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                              // NOLINT(google-explicit-constructor)
-  Result(Error error) : status_(std::move(error)) {}                         // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}       // NOLINT(google-explicit-constructor)
+  Result(Error error) : status_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
   Result(ErrorCode code, std::string message) : status_(code, std::move(message)) {}
 
   [[nodiscard]] bool ok() const { return value_.has_value(); }

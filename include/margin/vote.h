@@ -85,7 +85,8 @@ class Vote {
   [[nodiscard]] virtual std::uint32_t select(std::span<const Ballot> ballots, const Tally& tally) const;
   // Fills shares (zeros so far) from votes and scores; by default in proportion to the scores, which must then be >= 0.
   virtual void share_out(Tally& tally) const;
-  virtual void update(std::span<const Ballot> /*ballots*/, std::uint32_t /*answers*/, std::span<const double> /*outcomes*/, double /*weight*/) {}
+  virtual void update(std::span<const Ballot> /*ballots*/, std::uint32_t /*answers*/, std::span<const double> /*outcomes*/,
+                      double /*weight*/) {}
   // State beyond the parameters; load() must refuse what save() cannot have written.
   virtual void save(internal::Encoder& /*out*/) const {}
   virtual void load(internal::Decoder& /*in*/) {}
@@ -100,7 +101,8 @@ class Vote {
 // Every registered vote, in the order tables show them.
 [[nodiscard]] std::span<const VoteInfo* const> vote_catalog();
 
-// kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know; kInvalidArgument: a bad parameter.
+// kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know; kInvalidArgument: a bad
+// parameter.
 [[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, const Parameters& parameters = {});
 [[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, int version, const Parameters& parameters);
 

@@ -8,5 +8,6 @@ namespace margin::internal {
 
 }  // namespace margin::internal
 
-#define MARGIN_CHECK(condition, why) \
-  (__builtin_expect(static_cast<bool>(condition), 1) ? static_cast<void>(0) : ::margin::internal::check_failed(__FILE__, __LINE__, #condition, why))
+#define MARGIN_CHECK(condition, why)                                        \
+  (__builtin_expect(static_cast<bool>(condition), 1) ? static_cast<void>(0) \
+                                                     : ::margin::internal::check_failed(__FILE__, __LINE__, #condition, why))

@@ -65,7 +65,12 @@ TEST(Encoding, BytesAreLittleEndianAndLengthsComeFirst) {
   out.real(1.0);
   out.text("hi");
   out.flag(true);
-  EXPECT_EQ(out.bytes(), std::string("\x34\x12" "\xfe\xff\xff\xff" "\0\0\0\0\0\0\xf0\x3f" "\x02\0\0\0\0\0\0\0hi" "\x01", 2 + 4 + 8 + 10 + 1));
+  EXPECT_EQ(out.bytes(), std::string("\x34\x12"
+                                     "\xfe\xff\xff\xff"
+                                     "\0\0\0\0\0\0\xf0\x3f"
+                                     "\x02\0\0\0\0\0\0\0hi"
+                                     "\x01",
+                                     2 + 4 + 8 + 10 + 1));
 }
 
 TEST(Encoding, WhatWasWrittenIsReadBack) {

@@ -19,7 +19,8 @@ namespace {
 constexpr double kTiny = std::numeric_limits<double>::denorm_min();
 constexpr double kLargest = 0x1.fffffffffffffp62;  // the largest double below 2^63
 
-// The same sum by other means: digits of base 2^16 in units of 2^-1074, each a lazy signed counter, carried only when the sign is asked for.
+// The same sum by other means: digits of base 2^16 in units of 2^-1074, each a lazy signed counter, carried only when the sign is asked
+// for.
 class SchoolbookSum {
  public:
   void add(double x, int times) {
@@ -86,7 +87,8 @@ TEST(ExactSum, EmptyIsZero) {
 }
 
 TEST(ExactSum, OneTermComesBackUnchanged) {
-  for (const double x : {1.0, -1.0, 0.1, kTiny, -kTiny, 0x1p-1022, 0x0.fffffffffffffp-1022, 0x1.fffffffffffffp-1022, kLargest, -kLargest, 1e-300}) {
+  for (const double x :
+       {1.0, -1.0, 0.1, kTiny, -kTiny, 0x1p-1022, 0x0.fffffffffffffp-1022, 0x1.fffffffffffffp-1022, kLargest, -kLargest, 1e-300}) {
     EXPECT_EQ(exact({x}), x) << x;
   }
   Random random(1);

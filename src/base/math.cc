@@ -25,8 +25,8 @@ double scale(double x, int exponent) {
 // e^r - 1 - r for |r| <= ln(2)/2: the series from r^2/2 to r^14/14!, whose remainder is below 2^-58.
 double exp_tail(double r) {
   constexpr double kInverseFactorial[] = {
-      1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
-      1.0 / 479001600, 1.0 / 6227020800.0, 1.0 / 87178291200.0};
+      1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,       1.0 / 720,          1.0 / 5040,         1.0 / 40320,
+      1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800.0, 1.0 / 87178291200.0};
   double sum = 0.0;
   for (int i = 12; i >= 0; --i) sum = sum * r + kInverseFactorial[i];
   return sum * r * r;

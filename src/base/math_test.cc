@@ -1,4 +1,5 @@
-// The reference is the C library's long double (64 bits of mantissa on x86, 113 elsewhere), whose own error is below 2^-10 units of a double.
+// The reference is the C library's long double (64 bits of mantissa on x86, 113 elsewhere), whose own error is below 2^-10 units of a
+// double.
 #include "margin/math.h"
 
 #include <gtest/gtest.h>
@@ -130,9 +131,8 @@ TEST(Math, SigmoidAndLogitAreWithinAFewUnits) {
   Worst logit_worst;
   for_grid(-700.0, 700.0, [&](double x) { sigmoid_worst.see(x, sigmoid(x), 1.0L / (1.0L + std::exp(-static_cast<long double>(x)))); });
   // Near 1/2 the quotient's rounding is magnified, as the result passes 0; away from it the error is that of log.
-  for_grid(1e-6, 0.45, [&](double p) {
-    logit_worst.see(p, logit(p), std::log(static_cast<long double>(p) / (1.0L - static_cast<long double>(p))));
-  });
+  for_grid(1e-6, 0.45,
+           [&](double p) { logit_worst.see(p, logit(p), std::log(static_cast<long double>(p) / (1.0L - static_cast<long double>(p)))); });
   EXPECT_WORST(sigmoid_worst, 3.0);
   EXPECT_WORST(logit_worst, 8.0);
   for_grid(-30.0, 30.0, [](double x) { ASSERT_NEAR(logit(sigmoid(x)), x, 1e-15 * std::exp(std::fabs(x)) + 1e-13) << x; });

@@ -31,7 +31,8 @@ std::string expectation(const ParameterSpec& spec) {
 }
 
 Error refusal(std::string_view owner, const ParameterSpec& spec, std::string_view value) {
-  return {ErrorCode::kInvalidArgument, std::string(owner) + "." + spec.name + ": got " + std::string(value) + ", expected " + expectation(spec)};
+  return {ErrorCode::kInvalidArgument,
+          std::string(owner) + "." + spec.name + ": got " + std::string(value) + ", expected " + expectation(spec)};
 }
 
 bool in_range(const ParameterSpec& spec, double value) {
@@ -78,17 +79,29 @@ const T& get(const Parameters& parameters, std::string_view name) {
 }  // namespace
 
 ParameterSpec number_parameter(std::string name, double fallback, double low, double high, std::string meaning) {
-  return {.name = std::move(name), .kind = ParameterSpec::Kind::kNumber, .fallback = fallback, .low = low, .high = high, .meaning = std::move(meaning)};
+  return {.name = std::move(name),
+          .kind = ParameterSpec::Kind::kNumber,
+          .fallback = fallback,
+          .low = low,
+          .high = high,
+          .meaning = std::move(meaning)};
 }
 
 ParameterSpec integer_parameter(std::string name, int fallback, int low, int high, std::string meaning) {
-  return {.name = std::move(name), .kind = ParameterSpec::Kind::kInteger, .fallback = static_cast<double>(fallback),
-          .low = static_cast<double>(low), .high = static_cast<double>(high), .meaning = std::move(meaning)};
+  return {.name = std::move(name),
+          .kind = ParameterSpec::Kind::kInteger,
+          .fallback = static_cast<double>(fallback),
+          .low = static_cast<double>(low),
+          .high = static_cast<double>(high),
+          .meaning = std::move(meaning)};
 }
 
 ParameterSpec choice_parameter(std::string name, std::vector<std::string> choices, std::string meaning) {
   ParameterValue fallback = choices.front();
-  return {.name = std::move(name), .kind = ParameterSpec::Kind::kChoice, .fallback = std::move(fallback), .choices = std::move(choices),
+  return {.name = std::move(name),
+          .kind = ParameterSpec::Kind::kChoice,
+          .fallback = std::move(fallback),
+          .choices = std::move(choices),
           .meaning = std::move(meaning)};
 }
 

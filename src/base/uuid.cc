@@ -14,7 +14,9 @@ Uuid Uuid::make(std::int64_t time_ms, Random& random) {
 
 Result<Uuid> Uuid::parse(std::string_view text) {
   constexpr std::size_t kLength = 36;
-  const auto refused = [] { return Error{ErrorCode::kInvalidArgument, "id: expected a UUID such as 0190b5a2-7c3e-7d11-8a4f-2b6c9d0e1f23"}; };
+  const auto refused = [] {
+    return Error{ErrorCode::kInvalidArgument, "id: expected a UUID such as 0190b5a2-7c3e-7d11-8a4f-2b6c9d0e1f23"};
+  };
   if (text.size() != kLength) return refused();
   std::uint64_t words[2] = {0, 0};
   int digits = 0;
@@ -25,10 +27,14 @@ Result<Uuid> Uuid::parse(std::string_view text) {
       continue;
     }
     int value = 0;
-    if (c >= '0' && c <= '9') value = c - '0';
-    else if (c >= 'a' && c <= 'f') value = c - 'a' + 10;
-    else if (c >= 'A' && c <= 'F') value = c - 'A' + 10;
-    else return refused();
+    if (c >= '0' && c <= '9')
+      value = c - '0';
+    else if (c >= 'a' && c <= 'f')
+      value = c - 'a' + 10;
+    else if (c >= 'A' && c <= 'F')
+      value = c - 'A' + 10;
+    else
+      return refused();
     auto& word = words[digits++ / 16];
     word = (word << 4) | static_cast<std::uint64_t>(value);
   }

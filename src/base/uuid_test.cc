@@ -40,8 +40,8 @@ TEST(Uuid, RoundTripsRandomIds) {
 
 TEST(Uuid, RefusesWhatIsNotAUuid) {
   const std::string good = kText;
-  for (const std::string& bad : {std::string(), good.substr(1), good + "0", std::string(36, '0'), std::string(36, '-'), "{" + good.substr(2) + "}",
-                                 std::string(36, '\0')}) {
+  for (const std::string& bad : {std::string(), good.substr(1), good + "0", std::string(36, '0'), std::string(36, '-'),
+                                 "{" + good.substr(2) + "}", std::string(36, '\0')}) {
     const auto uuid = Uuid::parse(bad);
     ASSERT_FALSE(uuid.ok()) << bad;
     EXPECT_EQ(uuid.error().code, ErrorCode::kInvalidArgument);

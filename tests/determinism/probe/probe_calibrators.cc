@@ -1,8 +1,7 @@
-#include "margin/calibrator.h"
-
 #include <memory>
 #include <vector>
 
+#include "margin/calibrator.h"
 #include "trace.h"
 
 namespace margin::determinism {

@@ -14,7 +14,8 @@ void probe_math() {
     const char* name;
     Function function;
   };
-  for (const Item& item : {Item{"exp", exp}, Item{"expm1", expm1}, Item{"log", log}, Item{"log1p", log1p}, Item{"sigmoid", sigmoid}, Item{"logit", logit}}) {
+  for (const Item& item :
+       {Item{"exp", exp}, Item{"expm1", expm1}, Item{"log", log}, Item{"log1p", log1p}, Item{"sigmoid", sigmoid}, Item{"logit", logit}}) {
     Random random(1);
     Trace trace;
     for (int i = 0; i < kDraws; ++i) {

@@ -42,7 +42,8 @@ inline ParameterValue other_value(const ParameterSpec& spec) {
 
 // Mostly ordinary confidences, often one at an edge of the format, of a band or of the interval.
 inline double confidence(Random& random) {
-  constexpr double kEdges[] = {0.0, 5e-324, 1e-300, 0x1p-1022, 0.1, 0.3, 1.0 / 3, 0x1.5555555555556p-2, 0.5, 2.0 / 3, 0.7, 0.9, 0x1.fffffffffffffp-1, 1.0};
+  constexpr double kEdges[] = {
+      0.0, 5e-324, 1e-300, 0x1p-1022, 0.1, 0.3, 1.0 / 3, 0x1.5555555555556p-2, 0.5, 2.0 / 3, 0.7, 0.9, 0x1.fffffffffffffp-1, 1.0};
   if (random.chance(0.25)) return kEdges[random.below(std::size(kEdges))];
   return random.chance(0.5) ? static_cast<double>(random.below(21)) / 20 : random.uniform();
 }
