@@ -1,4 +1,4 @@
-// Reads rows "probability outcome [model]" from standard input and prints every metric of them as one JSON object.
+// Reads rows "probability outcome [model]" from standard input and prints the metrics that others know too as one JSON object.
 // against_sklearn.py compares it with scikit-learn.
 #include <cstdio>
 #include <iostream>
@@ -43,7 +43,6 @@ int main() {
   print("ece", margin::ece(rows));
   print("ece_per_model", margin::ece_per_model(rows, models));
   print("equal_mass_ece", margin::equal_mass_ece(rows));
-  print("smooth_ece", margin::smooth_ece(rows));
   print("brier", margin::brier(rows));
   print("log_loss", margin::log_loss(rows));
   print("auroc", margin::auroc(rows));
