@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/encoding.h"
+#include "base/pair.h"
 #include "calibrate/registry.h"
 #include "margin/math.h"
 
@@ -34,9 +35,8 @@ const CalibratorInfo& info() {
 }
 
 // {what happened, what was stated}: both averages follow one recursion, so they move as one value.
-using Pair = double __attribute__((vector_size(16)));
-
-Pair both(double x) { return Pair{x, x}; }
+using internal::both;
+using internal::Pair;
 
 double ratio(Pair pair) { return pair[1] == 0.0 ? 1.0 : std::min(pair[0] / pair[1], kFactorMax); }
 

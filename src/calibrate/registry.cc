@@ -23,6 +23,7 @@ const std::array kMethods = {
     &internal::kOnlinePlatt,
     &internal::kAciQuantileScale,
     &internal::kMargin,
+    &internal::kMarginAdaptive,
 };
 
 const Method* find(std::string_view identifier, int version) {
@@ -47,6 +48,9 @@ Result<std::unique_ptr<Calibrator>> make(std::string_view identifier, int versio
   if (method == nullptr) return unknown(identifier, version);
   Result<Parameters> resolved = resolve_parameters(identifier, method->info().parameters, parameters);
   if (!resolved) return resolved.error();
+  if (method->check != nullptr) {
+    if (const Status status = method->check(*resolved); !status) return status.error();
+  }
   return method->make(std::move(*resolved));
 }
 

@@ -7,10 +7,11 @@
 
 namespace margin::internal {
 
-// What a method's file offers: what it is, and how to make one from resolved parameters.
+// What a method's file offers: what it is, and how to make one from resolved parameters. `check` refuses what no range can express.
 struct Method {
   const CalibratorInfo& (*info)();
   std::unique_ptr<Calibrator> (*make)(Parameters resolved);
+  Status (*check)(const Parameters& resolved) = nullptr;
 };
 
 extern const Method kRaw;

@@ -1,0 +1,631 @@
+// margin_adaptive: margin's structure with a memory that adapts itself. docs/calibration.md#margin_adaptive maps the formulas to this file.
+//
+// Per model, band, clock and link it keeps two decayed sums: outcomes and exposure. A clock is a memory length; a link says how exposure
+// grows with stated confidence (c^0 replaces it, c^1 is margin's ratio, c^4 trusts only the very confident). One (clock, link) is an
+// expert, and one lane of the arithmetic below. The experts are mixed by recent likelihood; a faster clock that keeps winning overwrites
+// the slower ones. Then resolution must be earned, the pool is recalibrated by output bin, and what is left in a bin is steered to zero.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "base/encoding.h"
+#include "base/pair.h"
+#include "calibrate/registry.h"
+#include "margin/math.h"
+
+namespace margin {
+namespace {
+
+using internal::both;
+using internal::larger;
+using internal::Pair;
+using internal::smaller;
+
+constexpr std::size_t kClocksMax = 6;
+constexpr std::size_t kLinksMax = 6;
+constexpr std::size_t kBandsMax = 20;
+constexpr std::size_t kPairsMax = kClocksMax * kLinksMax / 2;
+constexpr double kLinkMax = 16.0;
+
+ParameterSpec positive(std::string name, double fallback, double high, std::string meaning) {
+  ParameterSpec spec = number_parameter(std::move(name), fallback, 0.0, high, std::move(meaning));
+  spec.open_low = true;
+  return spec;
+}
+
+ParameterSpec list_parameter(std::string name, std::vector<double> fallback, double low, double high, std::size_t length_max, std::string meaning) {
+  ParameterSpec spec = number_parameter(std::move(name), 0.0, low, high, std::move(meaning));
+  spec.kind = ParameterSpec::Kind::kList;
+  spec.fallback = std::move(fallback);
+  spec.length_max = length_max;
+  return spec;
+}
+
+const CalibratorInfo& info() {
+  static const CalibratorInfo kInfo{
+      .identifier = "margin_adaptive",
+      .summary = "margin with several memories and shapes mixed by likelihood, alarms, earned resolution, and output steering",
+      .parameters = {
+          integer_parameter("bands", 3, 1, static_cast<int>(kBandsMax), "equal-width bands of stated confidence"),
+          list_parameter("clocks", {8.0, 48.0, 288.0}, 1.0, 1e6, kClocksMax, "memories in a model's observations, ascending"),
+          list_parameter("links", {0.0, 1.0, 4.0}, 0.0, kLinkMax, kLinksMax, "whole powers of stated confidence, ascending from 0"),
+          positive("prior_confidence", 0.9, 1.0, "stated confidence of the answers the pool starts with"),
+          number_parameter("prior_outcome", 0.7, 0.0, 1.0, "accuracy of the answers the pool starts with"),
+          positive("pool_prior", 4.0, 1e6, "how many answers the pool starts with"),
+          positive("pool_band_prior", 5.0, 1e6, "pseudo-count that shrinks a pool band's factor to the pool's"),
+          positive("model_prior", 3.0, 1e6, "pseudo-count that shrinks a model's ratio to 1"),
+          positive("band_prior", 10.0, 1e6, "pseudo-count that shrinks a model's band ratio to 1"),
+          positive("share", 0.005, 1.0, "part of the experts' weight handed to all of them alike after each task"),
+          number_parameter("alarm_rate", 2.0, 0.0, 1e6, "evidence of one task toward the pool's alarm, in observations"),
+          positive("pool_alarm", 3.0, 1e9, "evidence at which a faster clock of the whole pool overwrites the slower ones"),
+          positive("model_alarm", 4.0, 1e9, "the same for one model"),
+          positive("resolution_prior", 6.0, 1e6, "strength of the belief in resolution_start"),
+          number_parameter("resolution_start", 0.5, 0.0, 1.0, "part of the difference between answers believed at first; 1 favours Brier, 0 ECE"),
+          number_parameter("resolution_tasks", 200.0, 1.0, 1e6, "memory of earned resolution, in observations per model"),
+          positive("recalibration_prior", 20.0, 1e6, "pseudo-count that shrinks an output bin's factor to 1"),
+          number_parameter("recalibration_tasks", 100.0, 1.0, 1e6, "memory of recalibration, in observations per model"),
+          number_parameter("steering", 0.02, 0.0, 1.0, "step of the integral control that removes what an output bin has left over"),
+          integer_parameter("bins", 10, 1, 1000, "output bins of recalibration and steering"),
+      }};
+  return kInfo;
+}
+
+Status check(const Parameters& resolved) {
+  const auto ascending = [](const std::vector<double>& values) { return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end(); };
+  const auto refuse = [&](const char* name, const char* expected) {
+    return Status(ErrorCode::kInvalidArgument, std::string("margin_adaptive.") + name + ": got " + to_text(resolved.at(name)) + ", expected " + expected);
+  };
+  if (!ascending(list(resolved, "clocks"))) return refuse("clocks", "memories in ascending order");
+  const std::vector<double>& links = list(resolved, "links");
+  const bool whole = std::all_of(links.begin(), links.end(), [](double link) { return link == std::floor(link); });
+  if (!whole || links.front() != 0.0 || !ascending(links)) return refuse("links", "whole powers in ascending order, the first 0");
+  return {};
+}
+
+class MarginAdaptive final : public Calibrator {
+ public:
+  explicit MarginAdaptive(Parameters resolved)
+      : Calibrator(info(), std::move(resolved)),
+        clocks_(list(parameters(), "clocks")),
+        links_(list(parameters(), "links").begin(), list(parameters(), "links").end()),
+        band_count_(static_cast<std::size_t>(integer(parameters(), "bands"))),
+        bin_count_(static_cast<std::size_t>(integer(parameters(), "bins"))),
+        lanes_(clocks_.size() * links_.size()),
+        pairs_((lanes_ + 1) / 2),
+        block_(2 * band_count_ * pairs_),
+        prior_outcome_(number(parameters(), "prior_outcome")),
+        pool_prior_(number(parameters(), "pool_prior")),
+        pool_band_prior_(number(parameters(), "pool_band_prior")),
+        model_prior_(number(parameters(), "model_prior")),
+        band_prior_(number(parameters(), "band_prior")),
+        share_(number(parameters(), "share")),
+        alarm_rate_(number(parameters(), "alarm_rate")),
+        pool_alarm_(number(parameters(), "pool_alarm")),
+        model_alarm_(number(parameters(), "model_alarm")),
+        resolution_prior_(number(parameters(), "resolution_prior")),
+        resolution_start_(number(parameters(), "resolution_start")),
+        resolution_tasks_(number(parameters(), "resolution_tasks")),
+        recalibration_prior_(number(parameters(), "recalibration_prior")),
+        recalibration_tasks_(number(parameters(), "recalibration_tasks")),
+        steering_(number(parameters(), "steering")),
+        pool_(block_, both(0.0)),
+        bin_outcome_(bin_count_),
+        bin_predicted_(bin_count_),
+        bin_steer_(bin_count_),
+        pool_factors_(band_count_ * pairs_) {
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+      set(weights_, lane, 1.0 / static_cast<double>(lanes_));
+      link_of_[lane] = lane % links_.size();
+      set(prior_exposure_, lane, power(number(parameters(), "prior_confidence"), static_cast<unsigned>(links_[link_of_[lane]])));
+      set(model_keep_, lane, 1.0 - 1.0 / clocks_[lane / links_.size()]);
+    }
+    if (lanes_ % 2 != 0) set(prior_exposure_, lanes_, 1.0);  // the idle lane must stay finite
+    refresh_pool_memory();
+    refresh_pool();
+  }
+
+  [[nodiscard]] int bands() const override { return static_cast<int>(band_count_); }
+
+ protected:
+  void on_join(ModelId model, const Calibrator* donor, ModelId donor_model) override {
+    models_[model] = Model{};
+    models_[model].epoch = epoch_;
+    if (donor == nullptr) return;
+    // A predecessor's ratios, with no more evidence behind them than the priors they must convince.
+    const auto& source = static_cast<const MarginAdaptive&>(*donor);
+    const Counters inherited = source.current(donor_model);
+    std::copy(inherited.begin(), inherited.begin() + static_cast<std::ptrdiff_t>(block_), block(model));
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+      double count = 0.0;
+      for (std::size_t k = 0; k < band_count_; ++k) count += get(exposure(block(model), k), lane - lane % links_.size());
+      const double keep = count > band_prior_ ? band_prior_ / count : 1.0;
+      for (std::size_t row = 0; row < 2 * band_count_; ++row) set(block(model) + row * pairs_, lane, keep * get(block(model) + row * pairs_, lane));
+    }
+  }
+
+  // Called with the presence already changed: `taught` counts the present models that have an observation.
+  void on_presence_changed(ModelId model) override {
+    if (models_[model].observed) change_taught(present(model) ? 1.0 : -1.0);
+  }
+
+  [[nodiscard]] double predict(ModelId model, double confidence) const override { return forecast(model, confidence).final; }
+
+  void learn(const Observation& observation) override {
+    Model& owner = models_[observation.model];
+    settle(observation.model);
+    if (!owner.observed) {
+      owner.observed = true;
+      change_taught(1.0);
+    }
+    outcomes_this_task_ += 1.0;
+    const double outcome = observation.outcome;
+    const double weight = observation.weight;
+    const double per_task = outcomes_per_task();
+    const Forecast forecast = this->forecast(observation.model, observation.confidence);
+
+    steer(forecast.recalibrated, weight * (outcome - forecast.final), per_task);
+    earn_resolution(forecast, outcome, weight);
+
+    Lanes p = forecast.experts;
+    for (std::size_t v = 0; v < pairs_; ++v) p[v] = larger(smaller(p[v], both(0.99)), both(0.01));
+    const std::array<double, kClocksMax> by_clock = mean_by_clock(p);
+    reweigh(p, outcome, std::min(1.0, weight / per_task), share_ / per_task);
+
+    count(observation, forecast);
+    recalibrate(forecast.earned, outcome, weight);
+
+    const std::size_t pool_fired =
+        alarm(pool_cusum_, outcome, by_clock, weight * std::min(1.0, alarm_rate_ / per_task), pool_alarm_);
+    const std::size_t model_fired = alarm(owner.cusum, outcome, by_clock, weight, model_alarm_);
+    if (pool_fired != kNone) forget_with_pool(pool_fired);
+    if (model_fired != kNone) {
+      settle(observation.model);
+      overwrite_slower(block(observation.model), model_fired);
+    }
+    refresh_pool();
+  }
+
+  void on_begin_task() override { outcomes_this_task_ = 0.0; }
+
+  void on_end_task() override {
+    if (outcomes_this_task_ == 0.0 && outcomes_per_task_ == 0.0) return;
+    outcomes_per_task_ = outcomes_per_task_ <= 0.0 ? outcomes_this_task_ : outcomes_per_task_ + 0.1 * (outcomes_this_task_ - outcomes_per_task_);
+  }
+
+  // The mixture is a sum of products; the terms are its successive refinements, so that their product is exactly the factor.
+  void describe(ModelId model, Explanation& explanation) const override {
+    const auto k = static_cast<std::size_t>(explanation.band);
+    const Forecast forecast = this->forecast(model, explanation.confidence);
+    const double by_pool = mixture(clipped_at_one(pool_band(k), forecast.powers));
+    const double by_model = mixture(clipped_at_one(forecast.with_model, forecast.powers));
+    const double stated = explanation.confidence > 0.0 ? explanation.confidence : 1.0;
+    const Counters counters = current(model);
+    explanation.observations = get(exposure(counters.data(), k), lanes_ - links_.size());  // link 0 of the slowest clock: a plain count
+    explanation.terms = {{explanation.confidence > 0.0 ? "pool band factor" : "pool band probability", by_pool / stated},
+                         {"model ratio", by_model / by_pool},
+                         {"band ratio", forecast.mixed / by_model},
+                         {"closing factor", forecast.final / forecast.mixed},
+                         {"resolution earned", resolution()},
+                         {"plain accuracy", forecast.plain}};
+  }
+
+  void make_room(std::size_t models) override {
+    models_.resize(models);
+    counters_.resize(models * block_, both(0.0));
+  }
+
+  void save(internal::Encoder& out) const override {
+    const auto reals = [&](const double* first, std::size_t size) { std::for_each(first, first + size, [&](double x) { out.real(x); }); };
+    const auto lanes = [&](const Pair* row) {
+      for (std::size_t lane = 0; lane < lanes_; ++lane) out.real(get(row, lane));
+    };
+    const auto rows = [&](const Pair* counters) {
+      for (std::size_t row = 0; row < 2 * band_count_; ++row) lanes(counters + row * pairs_);
+    };
+    rows(pool_.data());
+    reals(pool_cusum_.data(), clocks_.size());
+    lanes(weights_.data());
+    for (const double x : {spread_, agreement_, outcomes_per_task_, outcomes_this_task_}) out.real(x);
+    for (const auto* bins : {&bin_outcome_, &bin_predicted_, &bin_steer_}) reals(bins->data(), bin_count_);
+    for (ModelId model = 0; model < models_.size(); ++model) {
+      rows(current(model).data());
+      reals(models_[model].cusum.data(), clocks_.size());
+      out.flag(models_[model].observed);
+    }
+  }
+
+  void load(internal::Decoder& in) override {
+    const auto real = [&](double low, double high) {
+      const double x = in.real();
+      if (!(x >= low && x <= high)) in.fail();
+      return in.ok() ? x : 0.0;
+    };
+    const auto rows = [&](Pair* counters) {
+      for (std::size_t row = 0; row < 2 * band_count_; ++row) {
+        for (std::size_t lane = 0; lane < lanes_; ++lane) set(counters + row * pairs_, lane, real(0.0, kSumMax));
+      }
+    };
+    const auto reals = [&](double* first, std::size_t size, double low) { std::generate(first, first + size, [&] { return real(low, kSumMax); }); };
+    rows(pool_.data());
+    reals(pool_cusum_.data(), clocks_.size(), 0.0);
+    for (std::size_t lane = 0; lane < lanes_; ++lane) set(weights_, lane, real(0.0, 2.0));
+    spread_ = real(0.0, kSumMax);
+    agreement_ = real(-kSumMax, kSumMax);
+    outcomes_per_task_ = real(0.0, kSumMax);
+    outcomes_this_task_ = real(0.0, kSumMax);
+    reals(bin_outcome_.data(), bin_count_, 0.0);
+    reals(bin_predicted_.data(), bin_count_, 0.0);
+    reals(bin_steer_.data(), bin_count_, -kSumMax);
+    for (ModelId model = 0; model < models_.size(); ++model) {
+      rows(block(model));
+      reals(models_[model].cusum.data(), clocks_.size(), 0.0);
+      models_[model].observed = in.flag();
+      if (models_[model].observed && present(model)) taught_ += 1.0;
+    }
+    double whole = 0.0;
+    for (std::size_t lane = 0; lane < lanes_; ++lane) whole += get(weights_, lane);
+    if (!(whole > 0.5 && whole < 2.0)) in.fail();
+    if (!in.ok()) return;
+    refresh_pool_memory();
+    refresh_pool();
+  }
+
+ private:
+  using Lanes = std::array<Pair, kPairsMax>;                        // a value per expert
+  using Counters = std::array<Pair, 2 * kBandsMax * kPairsMax>;      // outcome by band, then exposure by band; each a row of lanes
+  static constexpr std::size_t kNone = kClocksMax;
+  static constexpr double kSumMax = 1e18;  // larger than any decayed sum; a larger one in a snapshot is corruption
+
+  struct Model {
+    std::array<double, kClocksMax> cusum{};
+    std::uint64_t epoch = 0;  // pool alarms that its counters have seen
+    bool observed = false;
+  };
+
+  // All steps from stated confidence to calibrated.
+  struct Forecast {
+    Lanes powers;      // c^link
+    Lanes with_model;  // pool band factor x model ratio
+    Lanes experts;     // ... x band ratio x power, at most 1
+    double mixed;
+    double plain;
+    double earned;
+    double recalibrated;
+    double final;
+  };
+
+  static double get(const Pair* row, std::size_t lane) { return row[lane / 2][lane % 2]; }
+  static double get(const Lanes& row, std::size_t lane) { return get(row.data(), lane); }
+  static void set(Pair* row, std::size_t lane, double value) { row[lane / 2][lane % 2] = value; }
+  static void set(Lanes& row, std::size_t lane, double value) { set(row.data(), lane, value); }
+
+  // One owner's counters: a model's, or the pool's.
+  [[nodiscard]] Pair* block(ModelId model) { return &counters_[model * block_]; }
+  [[nodiscard]] const Pair* block(ModelId model) const { return &counters_[model * block_]; }
+  template <class PairPointer>
+  [[nodiscard]] PairPointer outcome(PairPointer counters, std::size_t k) const {
+    return counters + k * pairs_;
+  }
+  template <class PairPointer>
+  [[nodiscard]] PairPointer exposure(PairPointer counters, std::size_t k) const {
+    return counters + (band_count_ + k) * pairs_;
+  }
+
+  // A pool alarm overwrites the slower clocks of every model. That is done when a model is next taught: until then its counters stand
+  // still, so all alarms it missed amount to the one from the fastest clock, and a reader applies that one to a copy.
+  [[nodiscard]] std::size_t missed_alarm(ModelId model) const {
+    for (std::size_t j = 0; j + 1 < clocks_.size(); ++j) {
+      if (last_alarm_[j] > models_[model].epoch) return j;
+    }
+    return kNone;
+  }
+  void settle(ModelId model) {
+    if (models_[model].epoch == epoch_) return;
+    const std::size_t fired = missed_alarm(model);
+    if (fired != kNone) overwrite_slower(block(model), fired);
+    models_[model].epoch = epoch_;
+  }
+  [[nodiscard]] Counters current(ModelId model) const {
+    Counters copy;
+    std::copy(block(model), block(model) + block_, copy.begin());
+    const std::size_t fired = missed_alarm(model);
+    if (fired != kNone) overwrite_slower(copy.data(), fired);
+    return copy;
+  }
+  void overwrite_slower(Pair* counters, std::size_t clock) const {
+    const std::size_t links = links_.size();
+    for (std::size_t row = 0; row < 2 * band_count_; ++row, counters += pairs_) {
+      for (std::size_t lane = (clock + 1) * links; lane < lanes_; ++lane) set(counters, lane, get(counters, clock * links + lane % links));
+    }
+  }
+
+  void change_taught(double by) {
+    taught_ += by;
+    refresh_pool_memory();
+  }
+  // The pool's clocks run in observations per taught model.
+  void refresh_pool_memory() {
+    const double n = std::max(1.0, taught_);
+    for (std::size_t lane = 0; lane < lanes_; ++lane) set(pool_keep_, lane, 1.0 - 1.0 / (clocks_[lane / links_.size()] * n));
+    resolution_keep_ = 1.0 - 1.0 / (resolution_tasks_ * n);
+    recalibration_keep_ = 1.0 - 1.0 / (recalibration_tasks_ * n);
+  }
+
+  // What every forecast needs of the pool: its factor per band (shrunk to the whole pool's), and its plain accuracy per clock.
+  void refresh_pool() {
+    for (std::size_t v = 0; v < pairs_; ++v) {
+      Pair outcomes = both(0.0);
+      Pair exposures = both(0.0);
+      for (std::size_t k = 0; k < band_count_; ++k) {
+        outcomes += outcome(pool_.data(), k)[v];
+        exposures += exposure(pool_.data(), k)[v];
+      }
+      const Pair whole = (outcomes + both(pool_prior_ * prior_outcome_)) / (exposures + both(pool_prior_) * prior_exposure_[v]);
+      for (std::size_t k = 0; k < band_count_; ++k) {
+        pool_factors_[k * pairs_ + v] =
+            (outcome(pool_.data(), k)[v] + both(pool_band_prior_) * whole) / (exposure(pool_.data(), k)[v] + both(pool_band_prior_));
+      }
+    }
+    for (std::size_t j = 0; j < clocks_.size(); ++j) {
+      const std::size_t lane = j * links_.size();  // link 0: exposure is the plain count
+      double right = 0.0;
+      double seen = 0.0;
+      for (std::size_t k = 0; k < band_count_; ++k) {
+        right += get(outcome(pool_.data(), k), lane);
+        seen += get(exposure(pool_.data(), k), lane);
+      }
+      pool_accuracy_[j] = (right + pool_prior_ * prior_outcome_) / (seen + pool_prior_);
+    }
+  }
+
+  [[nodiscard]] Forecast forecast(ModelId model, double confidence) const {
+    if (models_[model].epoch != epoch_ && missed_alarm(model) != kNone) [[unlikely]] return forecast_from(current(model).data(), confidence);
+    return forecast_from(block(model), confidence);
+  }
+
+  [[nodiscard]] Forecast forecast_from(const Pair* counters, double confidence) const {
+    Forecast forecast;
+    const auto k = static_cast<std::size_t>(band_of(confidence, bands()));
+    forecast.powers = powers(confidence);
+    for (std::size_t v = 0; v < pairs_; ++v) {
+      Pair right = both(0.0);
+      Pair expected = both(0.0);
+      for (std::size_t q = 0; q < band_count_; ++q) {
+        right += outcome(counters, q)[v];
+        expected += exposure(counters, q)[v] * pool_factors_[q * pairs_ + v];
+      }
+      const Pair model_ratio = (right + both(model_prior_)) / (expected + both(model_prior_));
+      forecast.with_model[v] = pool_factors_[k * pairs_ + v] * model_ratio;
+      const Pair band_ratio =
+          (outcome(counters, k)[v] + both(band_prior_)) / (exposure(counters, k)[v] * forecast.with_model[v] + both(band_prior_));
+      forecast.experts[v] = smaller(forecast.with_model[v] * band_ratio * forecast.powers[v], both(1.0));
+    }
+    forecast.mixed = mixture(forecast.experts);
+    forecast.plain = plain_accuracy(counters);
+    forecast.earned = clip01(forecast.plain + resolution() * (forecast.mixed - forecast.plain));
+    forecast.recalibrated = clip01(forecast.earned * recalibration(forecast.earned));
+    const Place at = place(forecast.recalibrated);
+    forecast.final = clip01(forecast.recalibrated + (1.0 - at.share) * bin_steer_[at.lower] + at.share * bin_steer_[at.upper]);
+    return forecast;
+  }
+
+  [[nodiscard]] Lanes powers(double confidence) const {
+    std::array<double, kLinksMax> by_link;
+    for (std::size_t l = 0; l < links_.size(); ++l) by_link[l] = power(confidence, static_cast<unsigned>(links_[l]));
+    Lanes lanes;
+    lanes[pairs_ - 1] = both(0.0);
+    for (std::size_t lane = 0; lane < lanes_; ++lane) set(lanes, lane, by_link[link_of_[lane]]);
+    return lanes;
+  }
+
+  [[nodiscard]] Lanes pool_band(std::size_t k) const {
+    Lanes lanes;
+    std::copy(&pool_factors_[k * pairs_], &pool_factors_[k * pairs_] + pairs_, lanes.begin());
+    return lanes;
+  }
+  [[nodiscard]] Lanes clipped_at_one(const Lanes& factors, const Lanes& powers) const {
+    Lanes lanes;
+    for (std::size_t v = 0; v < pairs_; ++v) lanes[v] = smaller(factors[v] * powers[v], both(1.0));
+    return lanes;
+  }
+
+  [[nodiscard]] double mixture(const Lanes& p) const {
+    Pair sum = both(0.0);
+    for (std::size_t v = 0; v < pairs_; ++v) sum += weights_[v] * p[v];
+    return sum[0] + sum[1];
+  }
+
+  // The model's accuracy whatever it says, shrunk to the pool's, over the clocks as they are weighted now.
+  [[nodiscard]] double plain_accuracy(const Pair* counters) const {
+    double total = 0.0;
+    for (std::size_t j = 0; j < clocks_.size(); ++j) {
+      const std::size_t lane = j * links_.size();
+      double right = 0.0;
+      double seen = 0.0;
+      for (std::size_t k = 0; k < band_count_; ++k) {
+        right += get(outcome(counters, k), lane);
+        seen += get(exposure(counters, k), lane);
+      }
+      total += clock_weight(j) * (right + model_prior_ * pool_accuracy_[j]) / (seen + model_prior_);
+    }
+    return total;
+  }
+  [[nodiscard]] double clock_weight(std::size_t j) const {
+    double sum = 0.0;
+    for (std::size_t l = 0; l < links_.size(); ++l) sum += get(weights_, j * links_.size() + l);
+    return sum;
+  }
+
+  [[nodiscard]] double outcomes_per_task() const { return std::max(1.0, outcomes_per_task_ > 0.0 ? outcomes_per_task_ : taught_); }
+
+  // How much of the difference between answers is believed: a ridge regression slope.
+  [[nodiscard]] double resolution() const {
+    const double prior = resolution_prior_ / outcomes_per_task();
+    return clip01((agreement_ + prior * resolution_start_) / (spread_ + prior));
+  }
+  void earn_resolution(const Forecast& forecast, double outcome, double weight) {
+    const double difference = forecast.mixed - forecast.plain;
+    spread_ = spread_ * resolution_keep_ + weight * difference * difference;
+    agreement_ = agreement_ * resolution_keep_ + weight * difference * (outcome - forecast.plain);
+  }
+
+  // Where p lies between bin centres.
+  struct Place {
+    std::size_t lower;
+    std::size_t upper;
+    double share;  // of the upper
+  };
+  [[nodiscard]] Place place(double p) const {
+    const double x = p * static_cast<double>(bin_count_) - 0.5;
+    const int below = x < 0.0 ? -1 : static_cast<int>(x);
+    const int last = static_cast<int>(bin_count_) - 1;
+    return {static_cast<std::size_t>(std::max(0, below)), static_cast<std::size_t>(std::min(last, below + 1)), x - below};
+  }
+
+  // The pool's factor by output bin, interpolated between bin centres.
+  [[nodiscard]] double recalibration(double p) const {
+    const Place at = place(p);
+    return (1.0 - at.share) * bin_factor(at.lower) + at.share * bin_factor(at.upper);
+  }
+  [[nodiscard]] double bin_factor(std::size_t bin) const {
+    const double prior = recalibration_prior_ * (static_cast<double>(bin) + 0.5) / static_cast<double>(bin_count_);
+    return (bin_outcome_[bin] + prior) / (bin_predicted_[bin] + prior);
+  }
+  void recalibrate(double earned, double outcome, double weight) {
+    for (double& x : bin_outcome_) x *= recalibration_keep_;
+    for (double& x : bin_predicted_) x *= recalibration_keep_;
+    const auto bin = static_cast<std::size_t>(band_of(earned, static_cast<int>(bin_count_)));
+    bin_outcome_[bin] += weight * outcome;
+    bin_predicted_[bin] += weight * earned;
+  }
+
+  // Integral control: the residual a bin has collected is its correction divided by the step, so it cannot pile up unanswered.
+  void steer(double p, double residual, double per_task) {
+    const Place at = place(p);
+    const double step = steering_ / (1.0 + per_task);
+    bin_steer_[at.lower] += step * (1.0 - at.share) * residual;
+    bin_steer_[at.upper] += step * at.share * residual;
+  }
+
+  // Soft-Bayes: a step of size `scale` toward Bayes' rule (at 1 it is Bayes' rule), then a fixed share to everybody.
+  void reweigh(const Lanes& p, double outcome, double scale, double share) {
+    const double mixed = mixture(p);
+    const Pair up = both(scale * outcome / mixed);
+    const Pair down = both(scale * (1.0 - outcome) / (1.0 - mixed));
+    const Pair floor = both(share / static_cast<double>(lanes_));
+    for (std::size_t v = 0; v < pairs_; ++v) {
+      weights_[v] = both(1.0 - share) * weights_[v] * (both(1.0 - scale) + up * p[v] + down * (both(1.0) - p[v])) + floor;
+    }
+    if (lanes_ % 2 != 0) set(weights_, lanes_, 0.0);
+  }
+
+  [[nodiscard]] std::array<double, kClocksMax> mean_by_clock(const Lanes& p) const {
+    std::array<double, kClocksMax> mean{};
+    for (std::size_t j = 0; j < clocks_.size(); ++j) {
+      double sum = 0.0;
+      for (std::size_t lane = j * links_.size(); lane < (j + 1) * links_.size(); ++lane) sum += get(weights_, lane) * get(p, lane);
+      mean[j] = sum / clock_weight(j);
+    }
+    return mean;
+  }
+
+  void count(const Observation& observation, const Forecast& forecast) {
+    const auto k = static_cast<std::size_t>(band_of(observation.confidence, bands()));
+    const auto decay_and_add = [&](Pair* counters, const Lanes& keep) {
+      for (std::size_t row = 0; row < 2 * band_count_; ++row) {
+        for (std::size_t v = 0; v < pairs_; ++v) counters[row * pairs_ + v] *= keep[v];
+      }
+      for (std::size_t v = 0; v < pairs_; ++v) {
+        outcome(counters, k)[v] += both(observation.weight * observation.outcome);
+        exposure(counters, k)[v] += both(observation.weight) * forecast.powers[v];
+      }
+    };
+    decay_and_add(block(observation.model), model_keep_);
+    decay_and_add(pool_.data(), pool_keep_);
+  }
+
+  // A faster clock that keeps winning over the next slower one. 2(a-b)/(a+b) stands for ln(a/b): near it for close clocks, never beyond 2.
+  // Returns the fastest clock whose evidence passed the limit; its evidence and that of the slower ones starts anew.
+  [[nodiscard]] std::size_t alarm(std::array<double, kClocksMax>& cusum, double outcome, const std::array<double, kClocksMax>& by_clock,
+                                  double scale, double limit) const {
+    std::size_t fired = kNone;
+    for (std::size_t j = 0; j + 1 < clocks_.size(); ++j) {
+      const double a = by_clock[j];
+      const double b = by_clock[j + 1];
+      const double gain = outcome * 2.0 * (a - b) / (a + b) - (1.0 - outcome) * 2.0 * (a - b) / (2.0 - a - b);
+      cusum[j] = std::max(0.0, cusum[j] + scale * gain);
+      if (fired == kNone && cusum[j] > limit) fired = j;
+    }
+    if (fired != kNone) std::fill(cusum.begin() + static_cast<std::ptrdiff_t>(fired), cusum.end(), 0.0);
+    return fired;
+  }
+
+  // The pool's world changed: clocks slower than `clock` forget what they knew, and its experts share their weight.
+  void forget_with_pool(std::size_t clock) {
+    last_alarm_[clock] = ++epoch_;
+    overwrite_slower(pool_.data(), clock);
+    const std::size_t links = links_.size();
+    for (std::size_t l = 0; l < links; ++l) {
+      double sum = 0.0;
+      for (std::size_t j = clock; j < clocks_.size(); ++j) sum += get(weights_, j * links + l);
+      for (std::size_t j = clock; j < clocks_.size(); ++j) set(weights_, j * links + l, sum / static_cast<double>(clocks_.size() - clock));
+    }
+  }
+
+  const std::vector<double> clocks_;
+  const std::vector<double> links_;
+  const std::size_t band_count_;
+  const std::size_t bin_count_;
+  const std::size_t lanes_;  // experts: lane = clock * links + link
+  const std::size_t pairs_;  // of lanes; an idle last lane has weight 0 and stays finite
+  const std::size_t block_;  // pairs of one owner's counters
+  const double prior_outcome_;
+  const double pool_prior_;
+  const double pool_band_prior_;
+  const double model_prior_;
+  const double band_prior_;
+  const double share_;
+  const double alarm_rate_;
+  const double pool_alarm_;
+  const double model_alarm_;
+  const double resolution_prior_;
+  const double resolution_start_;
+  const double resolution_tasks_;
+  const double recalibration_prior_;
+  const double recalibration_tasks_;
+  const double steering_;
+  std::array<std::size_t, 2 * kPairsMax> link_of_{};
+  Lanes prior_exposure_{};
+  Lanes model_keep_{};
+
+  std::vector<Pair> pool_;  // the pool's counters
+  std::vector<Pair> counters_;  // every model's, by id
+  std::vector<Model> models_;
+  std::array<double, kClocksMax> pool_cusum_{};
+  std::array<std::uint64_t, kClocksMax> last_alarm_{};  // by clock: the epoch of its latest pool alarm
+  std::uint64_t epoch_ = 0;                             // pool alarms so far
+  double taught_ = 0.0;                                 // present models with an observation
+  Lanes weights_{};                                     // of the experts; they sum to 1
+  double spread_ = 0.0;     // decayed sum of d * d, d = mixture - plain accuracy
+  double agreement_ = 0.0;  // decayed sum of d * (outcome - plain accuracy)
+  std::vector<double> bin_outcome_;
+  std::vector<double> bin_predicted_;
+  std::vector<double> bin_steer_;
+  double outcomes_per_task_ = 0.0;
+  double outcomes_this_task_ = 0.0;
+
+  // Kept up to date from the above.
+  Lanes pool_keep_{};
+  double resolution_keep_ = 1.0;
+  double recalibration_keep_ = 1.0;
+  std::vector<Pair> pool_factors_;  // by band
+  std::array<double, kClocksMax> pool_accuracy_{};
+};
+
+}  // namespace
+
+const internal::Method internal::kMarginAdaptive = {
+    info, [](Parameters resolved) -> std::unique_ptr<Calibrator> { return std::make_unique<MarginAdaptive>(std::move(resolved)); }, check};
+
+}  // namespace margin
