@@ -27,6 +27,10 @@ constexpr std::size_t kLinksMax = 6;
 constexpr std::size_t kBandsMax = 20;
 constexpr std::size_t kPairsMax = kClocksMax * kLinksMax / 2;
 constexpr double kLinkMax = 16.0;
+constexpr std::size_t kDefaultBands = 3;
+constexpr std::size_t kDefaultClocks = 3;
+constexpr std::size_t kDefaultLinks = 3;
+constexpr std::size_t kDefaultLanes = kDefaultClocks * kDefaultLinks;
 
 ParameterSpec positive(std::string name, double fallback, double high, std::string meaning) {
   ParameterSpec spec = number_parameter(std::move(name), fallback, 0.0, high, std::move(meaning));
@@ -83,17 +87,16 @@ Status check(const Parameters& resolved) {
   return {};
 }
 
+// kFixed: of the default shape, which the compiler then knows: half the time. Else the shape is the parameters'.
+template <bool kFixed>
 class MarginAdaptive final : public Calibrator {
  public:
   explicit MarginAdaptive(Parameters resolved)
-      : Calibrator(info(), std::move(resolved)),
+      : Calibrator(margin::info(), std::move(resolved)),
         clocks_(list(parameters(), "clocks")),
         links_(list(parameters(), "links").begin(), list(parameters(), "links").end()),
         band_count_(static_cast<std::size_t>(integer(parameters(), "bands"))),
         bin_count_(static_cast<std::size_t>(integer(parameters(), "bins"))),
-        lanes_(clocks_.size() * links_.size()),
-        pairs_((lanes_ + 1) / 2),
-        block_(2 * band_count_ * pairs_),
         prior_outcome_(number(parameters(), "prior_outcome")),
         pool_prior_(number(parameters(), "pool_prior")),
         pool_band_prior_(number(parameters(), "pool_band_prior")),
@@ -109,23 +112,22 @@ class MarginAdaptive final : public Calibrator {
         recalibration_prior_(number(parameters(), "recalibration_prior")),
         recalibration_tasks_(number(parameters(), "recalibration_tasks")),
         steering_(number(parameters(), "steering")),
-        pool_(block_, both(0.0)),
+        pool_(block_size(), both(0.0)),
         bin_outcome_(bin_count_),
         bin_predicted_(bin_count_),
         bin_steer_(bin_count_),
-        pool_factors_(band_count_ * pairs_) {
-    for (std::size_t lane = 0; lane < lanes_; ++lane) {
-      set(weights_, lane, 1.0 / static_cast<double>(lanes_));
-      link_of_[lane] = lane % links_.size();
-      set(prior_exposure_, lane, power(number(parameters(), "prior_confidence"), static_cast<unsigned>(links_[link_of_[lane]])));
-      set(model_keep_, lane, 1.0 - 1.0 / clocks_[lane / links_.size()]);
+        pool_factors_(band_count() * pairs()) {
+    for (std::size_t lane = 0; lane < lanes(); ++lane) {
+      set(weights_, lane, 1.0 / static_cast<double>(lanes()));
+      set(prior_exposure_, lane, power(number(parameters(), "prior_confidence"), static_cast<unsigned>(links_[lane % link_count()])));
+      set(model_keep_, lane, 1.0 - 1.0 / clocks_[lane / link_count()]);
     }
-    if (lanes_ % 2 != 0) set(prior_exposure_, lanes_, 1.0);  // the idle lane must stay finite
+    if (lanes() % 2 != 0) set(prior_exposure_, lanes(), 1.0);  // the idle lane must stay finite
     refresh_pool_memory();
     refresh_pool();
   }
 
-  [[nodiscard]] int bands() const override { return static_cast<int>(band_count_); }
+  [[nodiscard]] int bands() const override { return static_cast<int>(band_count()); }
 
  protected:
   void on_join(ModelId model, const Calibrator* donor, ModelId donor_model) override {
@@ -135,12 +137,12 @@ class MarginAdaptive final : public Calibrator {
     // A predecessor's ratios, with no more evidence behind them than the priors they must convince.
     const auto& source = static_cast<const MarginAdaptive&>(*donor);
     const Counters inherited = source.current(donor_model);
-    std::copy(inherited.begin(), inherited.begin() + static_cast<std::ptrdiff_t>(block_), block(model));
-    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+    std::copy(inherited.begin(), inherited.begin() + static_cast<std::ptrdiff_t>(block_size()), counters(model));
+    for (std::size_t lane = 0; lane < lanes(); ++lane) {
       double count = 0.0;
-      for (std::size_t k = 0; k < band_count_; ++k) count += get(exposure(block(model), k), lane - lane % links_.size());
+      for (std::size_t k = 0; k < band_count(); ++k) count += get(exposure(counters(model), k), lane - lane % link_count());
       const double keep = count > band_prior_ ? band_prior_ / count : 1.0;
-      for (std::size_t row = 0; row < 2 * band_count_; ++row) set(block(model) + row * pairs_, lane, keep * get(block(model) + row * pairs_, lane));
+      for (std::size_t row = 0; row < 2 * band_count(); ++row) set(counters(model) + row * pairs(), lane, keep * get(counters(model) + row * pairs(), lane));
     }
   }
 
@@ -168,7 +170,7 @@ class MarginAdaptive final : public Calibrator {
     earn_resolution(forecast, outcome, weight);
 
     Lanes p = forecast.experts;
-    for (std::size_t v = 0; v < pairs_; ++v) p[v] = larger(smaller(p[v], both(0.99)), both(0.01));
+    for (std::size_t v = 0; v < pairs(); ++v) p[v] = larger(smaller(p[v], both(0.99)), both(0.01));
     const std::array<double, kClocksMax> by_clock = mean_by_clock(p);
     reweigh(p, outcome, std::min(1.0, weight / per_task), share_ / per_task);
 
@@ -181,7 +183,7 @@ class MarginAdaptive final : public Calibrator {
     if (pool_fired != kNone) forget_with_pool(pool_fired);
     if (model_fired != kNone) {
       settle(observation.model);
-      overwrite_slower(block(observation.model), model_fired);
+      overwrite_slower(counters(observation.model), model_fired);
     }
     refresh_pool();
   }
@@ -201,7 +203,7 @@ class MarginAdaptive final : public Calibrator {
     const double by_model = mixture(clipped_at_one(forecast.with_model, forecast.powers));
     const double stated = explanation.confidence > 0.0 ? explanation.confidence : 1.0;
     const Counters counters = current(model);
-    explanation.observations = get(exposure(counters.data(), k), lanes_ - links_.size());  // link 0 of the slowest clock: a plain count
+    explanation.observations = get(exposure(counters.data(), k), lanes() - link_count());  // link 0 of the slowest clock: a plain count
     explanation.terms = {{explanation.confidence > 0.0 ? "pool band factor" : "pool band probability", by_pool / stated},
                          {"model ratio", by_model / by_pool},
                          {"band ratio", forecast.mixed / by_model},
@@ -212,25 +214,25 @@ class MarginAdaptive final : public Calibrator {
 
   void make_room(std::size_t models) override {
     models_.resize(models);
-    counters_.resize(models * block_, both(0.0));
+    counters_.resize(models * block_size(), both(0.0));
   }
 
   void save(internal::Encoder& out) const override {
     const auto reals = [&](const double* first, std::size_t size) { std::for_each(first, first + size, [&](double x) { out.real(x); }); };
-    const auto lanes = [&](const Pair* row) {
-      for (std::size_t lane = 0; lane < lanes_; ++lane) out.real(get(row, lane));
+    const auto row_of_lanes = [&](const Pair* row) {
+      for (std::size_t lane = 0; lane < lanes(); ++lane) out.real(get(row, lane));
     };
     const auto rows = [&](const Pair* counters) {
-      for (std::size_t row = 0; row < 2 * band_count_; ++row) lanes(counters + row * pairs_);
+      for (std::size_t row = 0; row < 2 * band_count(); ++row) row_of_lanes(counters + row * pairs());
     };
     rows(pool_.data());
-    reals(pool_cusum_.data(), clocks_.size());
-    lanes(weights_.data());
+    reals(pool_cusum_.data(), clock_count());
+    row_of_lanes(weights_.data());
     for (const double x : {spread_, agreement_, outcomes_per_task_, outcomes_this_task_}) out.real(x);
     for (const auto* bins : {&bin_outcome_, &bin_predicted_, &bin_steer_}) reals(bins->data(), bin_count_);
     for (ModelId model = 0; model < models_.size(); ++model) {
       rows(current(model).data());
-      reals(models_[model].cusum.data(), clocks_.size());
+      reals(models_[model].cusum.data(), clock_count());
       out.flag(models_[model].observed);
     }
   }
@@ -242,14 +244,14 @@ class MarginAdaptive final : public Calibrator {
       return in.ok() ? x : 0.0;
     };
     const auto rows = [&](Pair* counters) {
-      for (std::size_t row = 0; row < 2 * band_count_; ++row) {
-        for (std::size_t lane = 0; lane < lanes_; ++lane) set(counters + row * pairs_, lane, real(0.0, kSumMax));
+      for (std::size_t row = 0; row < 2 * band_count(); ++row) {
+        for (std::size_t lane = 0; lane < lanes(); ++lane) set(counters + row * pairs(), lane, real(0.0, kSumMax));
       }
     };
     const auto reals = [&](double* first, std::size_t size, double low) { std::generate(first, first + size, [&] { return real(low, kSumMax); }); };
     rows(pool_.data());
-    reals(pool_cusum_.data(), clocks_.size(), 0.0);
-    for (std::size_t lane = 0; lane < lanes_; ++lane) set(weights_, lane, real(0.0, 2.0));
+    reals(pool_cusum_.data(), clock_count(), 0.0);
+    for (std::size_t lane = 0; lane < lanes(); ++lane) set(weights_, lane, real(0.0, 2.0));
     spread_ = real(0.0, kSumMax);
     agreement_ = real(-kSumMax, kSumMax);
     outcomes_per_task_ = real(0.0, kSumMax);
@@ -258,13 +260,13 @@ class MarginAdaptive final : public Calibrator {
     reals(bin_predicted_.data(), bin_count_, 0.0);
     reals(bin_steer_.data(), bin_count_, -kSumMax);
     for (ModelId model = 0; model < models_.size(); ++model) {
-      rows(block(model));
-      reals(models_[model].cusum.data(), clocks_.size(), 0.0);
+      rows(counters(model));
+      reals(models_[model].cusum.data(), clock_count(), 0.0);
       models_[model].observed = in.flag();
       if (models_[model].observed && present(model)) taught_ += 1.0;
     }
     double whole = 0.0;
-    for (std::size_t lane = 0; lane < lanes_; ++lane) whole += get(weights_, lane);
+    for (std::size_t lane = 0; lane < lanes(); ++lane) whole += get(weights_, lane);
     if (!(whole > 0.5 && whole < 2.0)) in.fail();
     if (!in.ok()) return;
     refresh_pool_memory();
@@ -272,8 +274,10 @@ class MarginAdaptive final : public Calibrator {
   }
 
  private:
-  using Lanes = std::array<Pair, kPairsMax>;                        // a value per expert
-  using Counters = std::array<Pair, 2 * kBandsMax * kPairsMax>;      // outcome by band, then exposure by band; each a row of lanes
+  static constexpr std::size_t kPairs = kFixed ? (kDefaultLanes + 1) / 2 : kPairsMax;
+  static constexpr std::size_t kBands = kFixed ? kDefaultBands : kBandsMax;
+  using Lanes = std::array<Pair, kPairs>;                // a value per expert
+  using Counters = std::array<Pair, 2 * kBands * kPairs>;  // outcome by band, then exposure by band; each a row of lanes
   static constexpr std::size_t kNone = kClocksMax;
   static constexpr double kSumMax = 1e18;  // larger than any decayed sum; a larger one in a snapshot is corruption
 
@@ -300,22 +304,29 @@ class MarginAdaptive final : public Calibrator {
   static void set(Pair* row, std::size_t lane, double value) { row[lane / 2][lane % 2] = value; }
   static void set(Lanes& row, std::size_t lane, double value) { set(row.data(), lane, value); }
 
+  [[nodiscard]] std::size_t band_count() const { return kFixed ? kDefaultBands : band_count_; }
+  [[nodiscard]] std::size_t clock_count() const { return kFixed ? kDefaultClocks : clocks_.size(); }
+  [[nodiscard]] std::size_t link_count() const { return kFixed ? kDefaultLinks : links_.size(); }
+  [[nodiscard]] std::size_t lanes() const { return clock_count() * link_count(); }         // experts: lane = clock * links + link
+  [[nodiscard]] std::size_t pairs() const { return (lanes() + 1) / 2; }                    // an idle last lane has weight 0 and stays finite
+  [[nodiscard]] std::size_t block_size() const { return 2 * band_count() * pairs(); }      // pairs of one owner's counters
+
   // One owner's counters: a model's, or the pool's.
-  [[nodiscard]] Pair* block(ModelId model) { return &counters_[model * block_]; }
-  [[nodiscard]] const Pair* block(ModelId model) const { return &counters_[model * block_]; }
+  [[nodiscard]] Pair* counters(ModelId model) { return &counters_[model * block_size()]; }
+  [[nodiscard]] const Pair* counters(ModelId model) const { return &counters_[model * block_size()]; }
   template <class PairPointer>
   [[nodiscard]] PairPointer outcome(PairPointer counters, std::size_t k) const {
-    return counters + k * pairs_;
+    return counters + k * pairs();
   }
   template <class PairPointer>
   [[nodiscard]] PairPointer exposure(PairPointer counters, std::size_t k) const {
-    return counters + (band_count_ + k) * pairs_;
+    return counters + (band_count() + k) * pairs();
   }
 
   // A pool alarm overwrites the slower clocks of every model. That is done when a model is next taught: until then its counters stand
   // still, so all alarms it missed amount to the one from the fastest clock, and a reader applies that one to a copy.
   [[nodiscard]] std::size_t missed_alarm(ModelId model) const {
-    for (std::size_t j = 0; j + 1 < clocks_.size(); ++j) {
+    for (std::size_t j = 0; j + 1 < clock_count(); ++j) {
       if (last_alarm_[j] > models_[model].epoch) return j;
     }
     return kNone;
@@ -323,20 +334,20 @@ class MarginAdaptive final : public Calibrator {
   void settle(ModelId model) {
     if (models_[model].epoch == epoch_) return;
     const std::size_t fired = missed_alarm(model);
-    if (fired != kNone) overwrite_slower(block(model), fired);
+    if (fired != kNone) overwrite_slower(counters(model), fired);
     models_[model].epoch = epoch_;
   }
   [[nodiscard]] Counters current(ModelId model) const {
     Counters copy;
-    std::copy(block(model), block(model) + block_, copy.begin());
+    std::copy(counters(model), counters(model) + block_size(), copy.begin());
     const std::size_t fired = missed_alarm(model);
     if (fired != kNone) overwrite_slower(copy.data(), fired);
     return copy;
   }
   void overwrite_slower(Pair* counters, std::size_t clock) const {
-    const std::size_t links = links_.size();
-    for (std::size_t row = 0; row < 2 * band_count_; ++row, counters += pairs_) {
-      for (std::size_t lane = (clock + 1) * links; lane < lanes_; ++lane) set(counters, lane, get(counters, clock * links + lane % links));
+    const std::size_t links = link_count();
+    for (std::size_t row = 0; row < 2 * band_count(); ++row, counters += pairs()) {
+      for (std::size_t lane = (clock + 1) * links; lane < lanes(); ++lane) set(counters, lane, get(counters, clock * links + lane % links));
     }
   }
 
@@ -347,31 +358,31 @@ class MarginAdaptive final : public Calibrator {
   // The pool's clocks run in observations per taught model.
   void refresh_pool_memory() {
     const double n = std::max(1.0, taught_);
-    for (std::size_t lane = 0; lane < lanes_; ++lane) set(pool_keep_, lane, 1.0 - 1.0 / (clocks_[lane / links_.size()] * n));
+    for (std::size_t lane = 0; lane < lanes(); ++lane) set(pool_keep_, lane, 1.0 - 1.0 / (clocks_[lane / link_count()] * n));
     resolution_keep_ = 1.0 - 1.0 / (resolution_tasks_ * n);
     recalibration_keep_ = 1.0 - 1.0 / (recalibration_tasks_ * n);
   }
 
   // What every forecast needs of the pool: its factor per band (shrunk to the whole pool's), and its plain accuracy per clock.
   void refresh_pool() {
-    for (std::size_t v = 0; v < pairs_; ++v) {
+    for (std::size_t v = 0; v < pairs(); ++v) {
       Pair outcomes = both(0.0);
       Pair exposures = both(0.0);
-      for (std::size_t k = 0; k < band_count_; ++k) {
+      for (std::size_t k = 0; k < band_count(); ++k) {
         outcomes += outcome(pool_.data(), k)[v];
         exposures += exposure(pool_.data(), k)[v];
       }
       const Pair whole = (outcomes + both(pool_prior_ * prior_outcome_)) / (exposures + both(pool_prior_) * prior_exposure_[v]);
-      for (std::size_t k = 0; k < band_count_; ++k) {
-        pool_factors_[k * pairs_ + v] =
+      for (std::size_t k = 0; k < band_count(); ++k) {
+        pool_factors_[k * pairs() + v] =
             (outcome(pool_.data(), k)[v] + both(pool_band_prior_) * whole) / (exposure(pool_.data(), k)[v] + both(pool_band_prior_));
       }
     }
-    for (std::size_t j = 0; j < clocks_.size(); ++j) {
-      const std::size_t lane = j * links_.size();  // link 0: exposure is the plain count
+    for (std::size_t j = 0; j < clock_count(); ++j) {
+      const std::size_t lane = j * link_count();  // link 0: exposure is the plain count
       double right = 0.0;
       double seen = 0.0;
-      for (std::size_t k = 0; k < band_count_; ++k) {
+      for (std::size_t k = 0; k < band_count(); ++k) {
         right += get(outcome(pool_.data(), k), lane);
         seen += get(exposure(pool_.data(), k), lane);
       }
@@ -381,24 +392,24 @@ class MarginAdaptive final : public Calibrator {
 
   [[nodiscard]] Forecast forecast(ModelId model, double confidence) const {
     if (models_[model].epoch != epoch_ && missed_alarm(model) != kNone) [[unlikely]] return forecast_from(current(model).data(), confidence);
-    return forecast_from(block(model), confidence);
+    return forecast_from(counters(model), confidence);
   }
 
   [[nodiscard]] Forecast forecast_from(const Pair* counters, double confidence) const {
     Forecast forecast;
     const auto k = static_cast<std::size_t>(band_of(confidence, bands()));
     forecast.powers = powers(confidence);
-    for (std::size_t v = 0; v < pairs_; ++v) {
+    for (std::size_t v = 0; v < pairs(); ++v) {
       Pair right = both(0.0);
       Pair expected = both(0.0);
-      for (std::size_t q = 0; q < band_count_; ++q) {
+      for (std::size_t q = 0; q < band_count(); ++q) {
         right += outcome(counters, q)[v];
-        expected += exposure(counters, q)[v] * pool_factors_[q * pairs_ + v];
+        expected += exposure(counters, q)[v] * pool_factors_[q * pairs() + v];
       }
       const Pair model_ratio = (right + both(model_prior_)) / (expected + both(model_prior_));
-      forecast.with_model[v] = pool_factors_[k * pairs_ + v] * model_ratio;
+      forecast.with_model[v] = pool_factors_[k * pairs() + v] * model_ratio;
       const Pair band_ratio =
-          (outcome(counters, k)[v] + both(band_prior_)) / (exposure(counters, k)[v] * forecast.with_model[v] + both(band_prior_));
+          (outcome(counters, k)[v] + both(band_prior_)) / (exposure(counters, k)[v] * pool_factors_[k * pairs() + v] * model_ratio + both(band_prior_));
       forecast.experts[v] = smaller(forecast.with_model[v] * band_ratio * forecast.powers[v], both(1.0));
     }
     forecast.mixed = mixture(forecast.experts);
@@ -412,38 +423,43 @@ class MarginAdaptive final : public Calibrator {
 
   [[nodiscard]] Lanes powers(double confidence) const {
     std::array<double, kLinksMax> by_link;
-    for (std::size_t l = 0; l < links_.size(); ++l) by_link[l] = power(confidence, static_cast<unsigned>(links_[l]));
-    Lanes lanes;
-    lanes[pairs_ - 1] = both(0.0);
-    for (std::size_t lane = 0; lane < lanes_; ++lane) set(lanes, lane, by_link[link_of_[lane]]);
-    return lanes;
+    for (std::size_t l = 0; l < link_count(); ++l) by_link[l] = power(confidence, static_cast<unsigned>(links_[l]));
+    Lanes powers;
+    powers[pairs() - 1] = both(0.0);
+    for (std::size_t lane = 0; lane < lanes(); ++lane) set(powers, lane, by_link[lane % link_count()]);
+    return powers;
   }
 
   [[nodiscard]] Lanes pool_band(std::size_t k) const {
-    Lanes lanes;
-    std::copy(&pool_factors_[k * pairs_], &pool_factors_[k * pairs_] + pairs_, lanes.begin());
-    return lanes;
+    Lanes factors;
+    std::copy(&pool_factors_[k * pairs()], &pool_factors_[k * pairs()] + pairs(), factors.begin());
+    return factors;
   }
   [[nodiscard]] Lanes clipped_at_one(const Lanes& factors, const Lanes& powers) const {
-    Lanes lanes;
-    for (std::size_t v = 0; v < pairs_; ++v) lanes[v] = smaller(factors[v] * powers[v], both(1.0));
-    return lanes;
+    Lanes p;
+    for (std::size_t v = 0; v < pairs(); ++v) p[v] = smaller(factors[v] * powers[v], both(1.0));
+    return p;
   }
 
   [[nodiscard]] double mixture(const Lanes& p) const {
-    Pair sum = both(0.0);
-    for (std::size_t v = 0; v < pairs_; ++v) sum += weights_[v] * p[v];
-    return sum[0] + sum[1];
+    // In lane order, as the reference sums: at the start all experts agree, and the last bit decides an output bin.
+    double sum = 0.0;
+    for (std::size_t v = 0; v < pairs(); ++v) {
+      const Pair product = weights_[v] * p[v];
+      sum += product[0];
+      sum += product[1];
+    }
+    return sum;
   }
 
   // The model's accuracy whatever it says, shrunk to the pool's, over the clocks as they are weighted now.
   [[nodiscard]] double plain_accuracy(const Pair* counters) const {
     double total = 0.0;
-    for (std::size_t j = 0; j < clocks_.size(); ++j) {
-      const std::size_t lane = j * links_.size();
+    for (std::size_t j = 0; j < clock_count(); ++j) {
+      const std::size_t lane = j * link_count();
       double right = 0.0;
       double seen = 0.0;
-      for (std::size_t k = 0; k < band_count_; ++k) {
+      for (std::size_t k = 0; k < band_count(); ++k) {
         right += get(outcome(counters, k), lane);
         seen += get(exposure(counters, k), lane);
       }
@@ -453,7 +469,7 @@ class MarginAdaptive final : public Calibrator {
   }
   [[nodiscard]] double clock_weight(std::size_t j) const {
     double sum = 0.0;
-    for (std::size_t l = 0; l < links_.size(); ++l) sum += get(weights_, j * links_.size() + l);
+    for (std::size_t l = 0; l < link_count(); ++l) sum += get(weights_, j * link_count() + l);
     return sum;
   }
 
@@ -513,18 +529,18 @@ class MarginAdaptive final : public Calibrator {
     const double mixed = mixture(p);
     const Pair up = both(scale * outcome / mixed);
     const Pair down = both(scale * (1.0 - outcome) / (1.0 - mixed));
-    const Pair floor = both(share / static_cast<double>(lanes_));
-    for (std::size_t v = 0; v < pairs_; ++v) {
+    const Pair floor = both(share / static_cast<double>(lanes()));
+    for (std::size_t v = 0; v < pairs(); ++v) {
       weights_[v] = both(1.0 - share) * weights_[v] * (both(1.0 - scale) + up * p[v] + down * (both(1.0) - p[v])) + floor;
     }
-    if (lanes_ % 2 != 0) set(weights_, lanes_, 0.0);
+    if (lanes() % 2 != 0) set(weights_, lanes(), 0.0);
   }
 
   [[nodiscard]] std::array<double, kClocksMax> mean_by_clock(const Lanes& p) const {
     std::array<double, kClocksMax> mean{};
-    for (std::size_t j = 0; j < clocks_.size(); ++j) {
+    for (std::size_t j = 0; j < clock_count(); ++j) {
       double sum = 0.0;
-      for (std::size_t lane = j * links_.size(); lane < (j + 1) * links_.size(); ++lane) sum += get(weights_, lane) * get(p, lane);
+      for (std::size_t lane = j * link_count(); lane < (j + 1) * link_count(); ++lane) sum += get(weights_, lane) * get(p, lane);
       mean[j] = sum / clock_weight(j);
     }
     return mean;
@@ -533,15 +549,15 @@ class MarginAdaptive final : public Calibrator {
   void count(const Observation& observation, const Forecast& forecast) {
     const auto k = static_cast<std::size_t>(band_of(observation.confidence, bands()));
     const auto decay_and_add = [&](Pair* counters, const Lanes& keep) {
-      for (std::size_t row = 0; row < 2 * band_count_; ++row) {
-        for (std::size_t v = 0; v < pairs_; ++v) counters[row * pairs_ + v] *= keep[v];
+      for (std::size_t row = 0; row < 2 * band_count(); ++row) {
+        for (std::size_t v = 0; v < pairs(); ++v) counters[row * pairs() + v] *= keep[v];
       }
-      for (std::size_t v = 0; v < pairs_; ++v) {
+      for (std::size_t v = 0; v < pairs(); ++v) {
         outcome(counters, k)[v] += both(observation.weight * observation.outcome);
         exposure(counters, k)[v] += both(observation.weight) * forecast.powers[v];
       }
     };
-    decay_and_add(block(observation.model), model_keep_);
+    decay_and_add(counters(observation.model), model_keep_);
     decay_and_add(pool_.data(), pool_keep_);
   }
 
@@ -550,7 +566,7 @@ class MarginAdaptive final : public Calibrator {
   [[nodiscard]] std::size_t alarm(std::array<double, kClocksMax>& cusum, double outcome, const std::array<double, kClocksMax>& by_clock,
                                   double scale, double limit) const {
     std::size_t fired = kNone;
-    for (std::size_t j = 0; j + 1 < clocks_.size(); ++j) {
+    for (std::size_t j = 0; j + 1 < clock_count(); ++j) {
       const double a = by_clock[j];
       const double b = by_clock[j + 1];
       const double gain = outcome * 2.0 * (a - b) / (a + b) - (1.0 - outcome) * 2.0 * (a - b) / (2.0 - a - b);
@@ -565,11 +581,11 @@ class MarginAdaptive final : public Calibrator {
   void forget_with_pool(std::size_t clock) {
     last_alarm_[clock] = ++epoch_;
     overwrite_slower(pool_.data(), clock);
-    const std::size_t links = links_.size();
+    const std::size_t links = link_count();
     for (std::size_t l = 0; l < links; ++l) {
       double sum = 0.0;
-      for (std::size_t j = clock; j < clocks_.size(); ++j) sum += get(weights_, j * links + l);
-      for (std::size_t j = clock; j < clocks_.size(); ++j) set(weights_, j * links + l, sum / static_cast<double>(clocks_.size() - clock));
+      for (std::size_t j = clock; j < clock_count(); ++j) sum += get(weights_, j * links + l);
+      for (std::size_t j = clock; j < clock_count(); ++j) set(weights_, j * links + l, sum / static_cast<double>(clock_count() - clock));
     }
   }
 
@@ -577,9 +593,6 @@ class MarginAdaptive final : public Calibrator {
   const std::vector<double> links_;
   const std::size_t band_count_;
   const std::size_t bin_count_;
-  const std::size_t lanes_;  // experts: lane = clock * links + link
-  const std::size_t pairs_;  // of lanes; an idle last lane has weight 0 and stays finite
-  const std::size_t block_;  // pairs of one owner's counters
   const double prior_outcome_;
   const double pool_prior_;
   const double pool_band_prior_;
@@ -595,7 +608,6 @@ class MarginAdaptive final : public Calibrator {
   const double recalibration_prior_;
   const double recalibration_tasks_;
   const double steering_;
-  std::array<std::size_t, 2 * kPairsMax> link_of_{};
   Lanes prior_exposure_{};
   Lanes model_keep_{};
 
@@ -623,9 +635,16 @@ class MarginAdaptive final : public Calibrator {
   std::array<double, kClocksMax> pool_accuracy_{};
 };
 
+std::unique_ptr<Calibrator> make(Parameters resolved) {
+  const bool fixed = static_cast<std::size_t>(integer(resolved, "bands")) == kDefaultBands && list(resolved, "clocks").size() == kDefaultClocks &&
+                     list(resolved, "links").size() == kDefaultLinks;
+  if (fixed) return std::make_unique<MarginAdaptive<true>>(std::move(resolved));
+  return std::make_unique<MarginAdaptive<false>>(std::move(resolved));
+}
+
 }  // namespace
 
 const internal::Method internal::kMarginAdaptive = {
-    info, [](Parameters resolved) -> std::unique_ptr<Calibrator> { return std::make_unique<MarginAdaptive>(std::move(resolved)); }, check};
+    info, make, check};
 
 }  // namespace margin
