@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/encoding.h"
+#include "margin/math.h"
 #include "vote/evidence.h"
 #include "vote/registry.h"
 
@@ -16,15 +17,15 @@ ParameterSpec rate_parameter() {
 }
 
 const VoteInfo& info() {
-  static const VoteInfo kInfo{
-      .identifier = "discounted",
-      .learns = true,
-      .summary = "log odds, discounted by how often two models share a wrong answer",
-      .parameters = internal::Evidence::parameters({
-          rate_parameter(),
-          number_parameter("start", 0.3, 0.0, 1.0, "C of a pair that was never wrong together"),
-          integer_parameter("models_max", 256, 1, 4096, "pairs are kept for the models with ids below this; C stays at start for the others"),
-      })};
+  static const VoteInfo kInfo{.identifier = "discounted",
+                              .learns = true,
+                              .summary = "log odds, discounted by how often two models share a wrong answer",
+                              .parameters = internal::Evidence::parameters({
+                                  rate_parameter(),
+                                  number_parameter("start", 0.3, 0.0, 1.0, "C of a pair that was never wrong together"),
+                                  integer_parameter("models_max", 256, 1, 4096,
+                                                    "pairs are kept for the models with ids below this; C stays at start for the others"),
+                              })};
   return kInfo;
 }
 

@@ -24,7 +24,8 @@ class Evidence {
   [[nodiscard]] static std::vector<ParameterSpec> parameters(std::vector<ParameterSpec> own = {}) {
     std::vector<ParameterSpec> specs = {
         number_parameter("floor", 0.02, 0.0, 10.0, "least evidence of a ballot, in log odds"),
-        number_parameter("alternatives", 3.0, 1.0, 1e6, "wrong answers a guess could hit: a confidence of 1/(1 + alternatives) is no evidence"),
+        number_parameter("alternatives", 3.0, 1.0, 1e6,
+                         "wrong answers a guess could hit: a confidence of 1/(1 + alternatives) is no evidence"),
         number_parameter("clip", 0.001, 1e-12, 0.49, "confidences are clipped to [clip, 1 - clip] before their log odds"),
     };
     specs.insert(specs.end(), own.begin(), own.end());

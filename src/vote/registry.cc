@@ -50,7 +50,9 @@ std::span<const VoteInfo* const> vote_catalog() {
   return catalog;
 }
 
-Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, const Parameters& parameters) { return make(identifier, 0, parameters); }
+Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, const Parameters& parameters) {
+  return make(identifier, 0, parameters);
+}
 
 Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, int version, const Parameters& parameters) {
   if (version < 1) return unknown(identifier, version);

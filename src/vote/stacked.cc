@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/encoding.h"
+#include "margin/math.h"
 #include "vote/evidence.h"
 #include "vote/registry.h"
 

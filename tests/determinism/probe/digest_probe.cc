@@ -5,5 +5,6 @@
 int main() {
   margin::determinism::probe_math();
   margin::determinism::probe_calibrators();
+  margin::determinism::probe_votes();
   return 0;
 }

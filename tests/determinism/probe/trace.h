@@ -50,5 +50,6 @@ inline double confidence(Random& random) {
 
 void probe_math();
 void probe_calibrators();
+void probe_votes();
 
 }  // namespace margin::determinism

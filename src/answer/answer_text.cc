@@ -1,7 +1,7 @@
 // The forms `code` and `text`, and what counts as whitespace in all of them.
 #include <cstdint>
 
-#include "vote/answer_forms.h"
+#include "answer/answer_forms.h"
 
 namespace margin::internal {
 namespace {
@@ -31,9 +31,9 @@ std::size_t space_bytes(std::string_view text, std::size_t at) {
   if (first == 0xc2) return second == 0x85 || second == 0xa0 ? 2 : 0;  // next line, no-break space
   const std::uint8_t third = byte_at(text, at + 2);
   const auto is = [&](std::uint8_t a, std::uint8_t b, std::uint8_t c) { return first == a && second == b && third == c; };
-  if (first == 0xe2 && second == 0x80 && third >= 0x80 && third <= 0x8a) return 3;                            // U+2000..200A
+  if (first == 0xe2 && second == 0x80 && third >= 0x80 && third <= 0x8a) return 3;                             // U+2000..200A
   if (is(0xe2, 0x80, 0xa8) || is(0xe2, 0x80, 0xa9) || is(0xe2, 0x80, 0xaf) || is(0xe2, 0x81, 0x9f)) return 3;  // U+2028, 2029, 202F, 205F
-  return is(0xe1, 0x9a, 0x80) || is(0xe3, 0x80, 0x80) ? 3 : 0;                                                // U+1680, 3000
+  return is(0xe1, 0x9a, 0x80) || is(0xe3, 0x80, 0x80) ? 3 : 0;                                                 // U+1680, 3000
 }
 
 std::string code_form(std::string_view answer) {

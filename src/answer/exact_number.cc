@@ -1,4 +1,4 @@
-#include "vote/exact_number.h"
+#include "answer/exact_number.h"
 
 #include <algorithm>
 #include <utility>
@@ -85,7 +85,8 @@ std::string to_text(const Decimal& value) {
   if (value.digits.empty()) return "0";
   const std::string sign = value.negative ? "-" : "";
   const auto size = static_cast<std::int64_t>(value.digits.size());
-  if (value.exponent > kZerosMax || -value.exponent > size + kZerosMax) return sign + value.digits + "*10^" + std::to_string(value.exponent);
+  if (value.exponent > kZerosMax || -value.exponent > size + kZerosMax)
+    return sign + value.digits + "*10^" + std::to_string(value.exponent);
   if (value.exponent >= 0) return sign + value.digits + std::string(static_cast<std::size_t>(value.exponent), '0');
   const std::int64_t point = size + value.exponent;  // digits before the point; zeros behind it when negative
   if (point <= 0) return sign + "0." + std::string(static_cast<std::size_t>(-point), '0') + value.digits;

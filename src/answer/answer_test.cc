@@ -71,11 +71,39 @@ TEST(TextAnswer, KeepsBytesBeyondAscii) {
 }
 
 TEST(ChoiceAnswer, LetterIsFound) {
-  for (const char* answer :
-       {"B", "b", " B ", "(B)", "[b]", "B.", "B)", "B:", "(B).", "**B**", "\"B\"", "`B`", "$B$", "\\boxed{B}", "\\boxed{\\text{(B)}}",
-        "Answer: B", "answer b", "**Answer:** B", "The answer is (B).", "The correct answer is: \\boxed{B}.", "Final Answer: B",
-        "So the best choice would be B!", "Option B", "My answer: [B]", "B: because it rains", "B) Paris", "(B) Paris", "(b) Paris",
-        "B. Paris", "B. 42", "Answer: B. Paris", "The answer is (B) because A is wrong", "Option B: Paris"}) {
+  for (const char* answer : {"B",
+                             "b",
+                             " B ",
+                             "(B)",
+                             "[b]",
+                             "B.",
+                             "B)",
+                             "B:",
+                             "(B).",
+                             "**B**",
+                             "\"B\"",
+                             "`B`",
+                             "$B$",
+                             "\\boxed{B}",
+                             "\\boxed{\\text{(B)}}",
+                             "Answer: B",
+                             "answer b",
+                             "**Answer:** B",
+                             "The answer is (B).",
+                             "The correct answer is: \\boxed{B}.",
+                             "Final Answer: B",
+                             "So the best choice would be B!",
+                             "Option B",
+                             "My answer: [B]",
+                             "B: because it rains",
+                             "B) Paris",
+                             "(B) Paris",
+                             "(b) Paris",
+                             "B. Paris",
+                             "B. 42",
+                             "Answer: B. Paris",
+                             "The answer is (B) because A is wrong",
+                             "Option B: Paris"}) {
     EXPECT_EQ(choice(answer), "B") << answer;
   }
   EXPECT_EQ(choice("A"), "A");
@@ -84,26 +112,82 @@ TEST(ChoiceAnswer, LetterIsFound) {
 }
 
 TEST(ChoiceAnswer, NoLetterIsGuessed) {
-  for (const char* answer :
-       {"A dog", "a dog", "I think so", "Because", "AB", "A or B", "A, B", "A/B", "(A) and (B)", "A) or B)", "A: B", "A) cats B) dogs",
-        "A: 1, B: 2", "E. coli", "J. K. Rowling", "U.S. troops", "A.M.", "The answer is not B", "Answer: I think B", "The answer is a dog",
-        "B because", "is B", "C++", "A+", "B2", "-B", "", "?", "Paris", "The answer", "Option", "answer is A and C"}) {
+  for (const char* answer : {"A dog",
+                             "a dog",
+                             "I think so",
+                             "Because",
+                             "AB",
+                             "A or B",
+                             "A, B",
+                             "A/B",
+                             "(A) and (B)",
+                             "A) or B)",
+                             "A: B",
+                             "A) cats B) dogs",
+                             "A: 1, B: 2",
+                             "E. coli",
+                             "J. K. Rowling",
+                             "U.S. troops",
+                             "A.M.",
+                             "The answer is not B",
+                             "Answer: I think B",
+                             "The answer is a dog",
+                             "B because",
+                             "is B",
+                             "C++",
+                             "A+",
+                             "B2",
+                             "-B",
+                             "",
+                             "?",
+                             "Paris",
+                             "The answer",
+                             "Option",
+                             "answer is A and C"}) {
     EXPECT_EQ(choice(answer), text(answer)) << answer;
   }
 }
 
 TEST(MathAnswer, OneValueHasOneForm) {
   const std::vector<std::vector<const char*>> values = {
-      {"0.5", ".5", "0.50", "00.5", "1/2", "2/4", "\\frac{1}{2}", "\\dfrac12", "\\tfrac{ 1 }{ 2 }", "50%", "50 \\%", "50 percent", "$\\frac{1}{2}$",
-       "\\boxed{1/2}", "5e-1", "5\\times 10^{-1}", "+0.5", "\\frac{-1}{-2}", "\\frac{0.25}{0.5}", "\\( \\frac{1}{2} \\)", "1 / 2", "**0.5**",
-       "The answer is \\boxed{\\frac{1}{2}}.", "0.5."},
-      {"1234", "1,234", "1,234.0", "$1,234$", "\\$1{,}234.00", "1,\\!234", "1.234e3", "01234", "\\boxed{\\boxed{1234}}", "1234/1", "2468/2"},
-      {"-3", "\xe2\x88\x92" "3", "- 3", "-3.0", "-6/2", "-\\frac{6}{2}", "\\frac{-6}{2}", "-300%"},
+      {"0.5",
+       ".5",
+       "0.50",
+       "00.5",
+       "1/2",
+       "2/4",
+       "\\frac{1}{2}",
+       "\\dfrac12",
+       "\\tfrac{ 1 }{ 2 }",
+       "50%",
+       "50 \\%",
+       "50 percent",
+       "$\\frac{1}{2}$",
+       "\\boxed{1/2}",
+       "5e-1",
+       "5\\times 10^{-1}",
+       "+0.5",
+       "\\frac{-1}{-2}",
+       "\\frac{0.25}{0.5}",
+       "\\( \\frac{1}{2} \\)",
+       "1 / 2",
+       "**0.5**",
+       "The answer is \\boxed{\\frac{1}{2}}.",
+       "0.5."},
+      {"1234", "1,234", "1,234.0", "$1,234$", "\\$1{,}234.00", "1,\\!234", "1.234e3", "01234", "\\boxed{\\boxed{1234}}", "1234/1",
+       "2468/2"},
+      {"-3",
+       "\xe2\x88\x92"
+       "3",
+       "- 3", "-3.0", "-6/2", "-\\frac{6}{2}", "\\frac{-6}{2}", "-300%"},
       {"1/3", "2/6", "\\frac{10}{30}", "0.1/0.3", "33.3/99.9", "\\frac{1}{3}"},
       {"1/6", "0.5/3", "5/30"},
       {"5/2", "2.5", "2 1/2", "2\\frac{1}{2}", "250%"},
       {"0", "-0", "0.0", "0/7", "0%", "+0", "0e99"},
-      {"1000000", "10^6", "10^{6}", "1e6", "1E+6", "1\xc3\x97" "10^6", "1 \\cdot 10^{6}", "1,000,000"},
+      {"1000000", "10^6", "10^{6}", "1e6", "1E+6",
+       "1\xc3\x97"
+       "10^6",
+       "1 \\cdot 10^{6}", "1,000,000"},
       {"5 cm", "5\\text{ cm}", "5.0 cm", "5~\\mathrm{cm}", "10/2 cm"},
       {"1e400", "10e399", "0.1e401"},
       {"(1,2)", "(1, 2)", "\\left( 1 , 2 \\right)"},
@@ -133,11 +217,35 @@ TEST(MathAnswer, FormsAreReadable) {
 
 TEST(MathAnswer, DifferentAnswersStayApart) {
   const std::vector<std::pair<const char*, const char*>> pairs = {
-      {"50", "50%"},       {"1 2", "12"},        {"1, 234", "1234"},   {"(1,234)", "1234"}, {"0,123", "123"},     {"0.333...", "0.333"},
-      {"1/3", "0.333"},    {"1$2", "12"},        {"1 .5", "1.5"},      {"5 cm", "5 m"},     {"5 cm", "5"},        {"x", "X"},
-      {"x^{10}", "x^10"},  {"1e - 30", "1e-30"}, {"1/0", "2/0"},       {"1,2345", "12345"}, {"2 3/2", "7/2"},     {"\\boxed{1}\\boxed{2}", "2"},
-      {"1234,567", "1234567"}, {"--5", "5"},     {"", "0"},            {"...", ""},         {"1..", "1"},         {"\\{1,2\\}", "(1,2)"},
-      {"1e9999999999999999", "1e9999999999999998"}, {"\\boxed{5", "5"}, {"2x", "2"},        {"1/2/3", "1/6"},     {"12 am", "12 pm"},
+      {"50", "50%"},
+      {"1 2", "12"},
+      {"1, 234", "1234"},
+      {"(1,234)", "1234"},
+      {"0,123", "123"},
+      {"0.333...", "0.333"},
+      {"1/3", "0.333"},
+      {"1$2", "12"},
+      {"1 .5", "1.5"},
+      {"5 cm", "5 m"},
+      {"5 cm", "5"},
+      {"x", "X"},
+      {"x^{10}", "x^10"},
+      {"1e - 30", "1e-30"},
+      {"1/0", "2/0"},
+      {"1,2345", "12345"},
+      {"2 3/2", "7/2"},
+      {"\\boxed{1}\\boxed{2}", "2"},
+      {"1234,567", "1234567"},
+      {"--5", "5"},
+      {"", "0"},
+      {"...", ""},
+      {"1..", "1"},
+      {"\\{1,2\\}", "(1,2)"},
+      {"1e9999999999999999", "1e9999999999999998"},
+      {"\\boxed{5", "5"},
+      {"2x", "2"},
+      {"1/2/3", "1/6"},
+      {"12 am", "12 pm"},
   };
   for (const auto& [a, b] : pairs) EXPECT_NE(math(a), math(b)) << a << " | " << b;
 }
@@ -195,8 +303,9 @@ std::string repeat(std::string_view part, std::size_t bytes) {
 TEST(HostileAnswer, MegabytesAreBoundedAndSafe) {
   const std::size_t size = kAnswerBytesMax - 64;
   std::vector<std::string> answers;
-  for (const char* part : {"(", "{", "}", "\\", "\\frac{", "\\frac", "\\boxed{", "\\boxed", "\\text{", "**", ".", ",", "1,", "1 ", "9", " ", "$", "e",
-                           "the ", "answer ", "A) ", "\xe2", "\xff", "%", "\\boxed{1}", "{,}", "-", "\\fbox{**", "1/", "\n"}) {
+  for (const char* part :
+       {"(", "{", "}", "\\",   "\\frac{", "\\frac", "\\boxed{", "\\boxed", "\\text{", "**",         ".",   ",", "1,",        "1 ", "9",
+        " ", "$", "e", "the ", "answer ", "A) ",    "\xe2",     "\xff",    "%",       "\\boxed{1}", "{,}", "-", "\\fbox{**", "1/", "\n"}) {
     answers.push_back(repeat(part, size));
   }
   answers.push_back(repeat("\\boxed{", size / 2) + "1" + std::string(size / 2 / 7 + 1, '}'));

@@ -32,7 +32,8 @@ namespace margin::internal {
 
 // \text{...} and its relatives: they change how their argument looks, not what it says.
 [[nodiscard]] inline bool is_text_command(std::string_view name) {
-  return name == "text" || name == "textbf" || name == "textit" || name == "textrm" || name == "mathrm" || name == "mathbf" || name == "mbox";
+  return name == "text" || name == "textbf" || name == "textit" || name == "textrm" || name == "mathrm" || name == "mathbf" ||
+         name == "mbox";
 }
 
 [[nodiscard]] inline bool is_box_command(std::string_view name) { return name == "boxed" || name == "fbox"; }

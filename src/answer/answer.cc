@@ -4,8 +4,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "answer/answer_forms.h"
 #include "margin/digest.h"
-#include "vote/answer_forms.h"
 
 namespace margin {
 namespace {

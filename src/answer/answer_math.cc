@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "vote/answer_forms.h"
-#include "vote/exact_number.h"
+#include "answer/answer_forms.h"
+#include "answer/exact_number.h"
 
 namespace margin::internal {
 namespace {
@@ -36,9 +36,9 @@ class Cleaner {
       at_ += space;
       return put_space();
     }
-    if (take("\xe2\x88\x92")) return put("-");                          // U+2212 minus
-    if (take("\xc3\x97") || take("\xc2\xb7")) return put("*");          // U+00D7 multiplication sign, U+00B7 middle dot
-    if (!text_opens_ && take("{,}")) return put(",");                   // a comma without LaTeX's space behind it
+    if (take("\xe2\x88\x92")) return put("-");                  // U+2212 minus
+    if (take("\xc3\x97") || take("\xc2\xb7")) return put("*");  // U+00D7 multiplication sign, U+00B7 middle dot
+    if (!text_opens_ && take("{,}")) return put(",");           // a comma without LaTeX's space behind it
     ++at_;
     if (c == '\\') return command();
     if (c == '{') return open();

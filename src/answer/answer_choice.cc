@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "vote/answer_forms.h"
+#include "answer/answer_forms.h"
 
 namespace margin::internal {
 namespace {
