@@ -8,7 +8,7 @@
 
 namespace margin {
 
-// A fixed-point integer wide enough for every finite double below 2^63 and 2^63 such additions. About 170 bytes; no allocation.
+// A fixed-point integer wide enough for every finite double below 2^63 and 2^63 such additions. 152 bytes; no allocation.
 // Not thread-safe; sums made by different threads are joined with add(const ExactSum&), exactly.
 class ExactSum {
  public:
