@@ -5,6 +5,7 @@
 
 #include "base/encoding.h"
 #include "base/pair.h"
+#include "calibrate/rate.h"
 #include "calibrate/registry.h"
 #include "margin/math.h"
 
@@ -193,7 +194,7 @@ class Margin final : public Calibrator {
   [[nodiscard]] double rate(const Observation& observation) const {
     if ((kPlain || symmetric_) && observation.weight == 1.0) [[likely]] return alpha_correct_;
     const double plain = alpha_correct_ * observation.outcome + alpha_incorrect_ * (1.0 - observation.outcome);
-    return observation.weight == 1.0 ? plain : -expm1(observation.weight * log1p(-plain));
+    return internal::weighted_rate(plain, observation.weight);
   }
 
   // n / (n + k_s): how much a band's own factor counts.
