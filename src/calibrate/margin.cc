@@ -21,15 +21,18 @@ const CalibratorInfo& info() {
       .summary = "accuracy over stated confidence per model and band, exponentially averaged, shrunk by count",
       .parameters = {
           [] {
-            ParameterSpec spec = number_parameter("alpha", 0.04, 0.0, 1.0, "rate of both averages; 1/alpha is their memory in observations");
+            ParameterSpec spec =
+                number_parameter("alpha", 0.04, 0.0, 1.0, "rate of both averages; 1/alpha is their memory in observations");
             spec.open_low = true;
             return spec;
           }(),
           integer_parameter("bands", 3, 1, 1000, "equal-width bands of stated confidence"),
-          number_parameter("shrinkage", 100.0, 0.0, 1e9, "observations at which a band's own factor and the target weigh the same; 0 = band factors alone"),
+          number_parameter("shrinkage", 100.0, 0.0, 1e9,
+                           "observations at which a band's own factor and the target weigh the same; 0 = band factors alone"),
           number_parameter("alpha_correct", 0.0, 0.0, 1.0, "two-rate variant: rate after a right answer; 0 = alpha"),
           number_parameter("alpha_incorrect", 0.0, 0.0, 1.0, "two-rate variant: rate after a wrong answer; 0 = alpha"),
-          choice_parameter("target", {"model", "pool_band"}, "what a band shrinks toward: the model's factor, or the pool's mean factor in that band"),
+          choice_parameter("target", {"model", "pool_band"},
+                           "what a band shrinks toward: the model's factor, or the pool's mean factor in that band"),
           choice_parameter("entry", {"pool", "identity"}, "a newcomer's factors: the mean of the present models', or 1"),
       }};
   return kInfo;
@@ -107,7 +110,9 @@ class Margin final : public Calibrator {
     const auto* source = static_cast<const Margin*>(donor);
     for (std::size_t k = 0; k < band_count(); ++k) {
       const double midpoint = (static_cast<double>(k) + 0.5) / static_cast<double>(band_count());
-      const double factor = source != nullptr ? ratio(source->band(donor_model, k).estimate) : enters_from_pool_ ? mean_band_factor(k) : 1.0;
+      const double factor = source != nullptr   ? ratio(source->band(donor_model, k).estimate)
+                            : enters_from_pool_ ? mean_band_factor(k)
+                                                : 1.0;
       // Kept inside [0, 1]: factor * midpoint over midpoint, or 1 over 1 / factor.
       band(model, k).estimate = factor * midpoint > 1.0 ? Pair{1.0, 1.0 / factor} : Pair{factor * midpoint, midpoint};
     }
@@ -156,7 +161,8 @@ class Margin final : public Calibrator {
       cell.estimate = Pair{accuracy, confidence};
       cell.count = in.real();
       cell.weighted = both(cell.count) * cell.estimate;
-      const bool legal = accuracy >= 0.0 && accuracy <= 1.0 && confidence >= 0.0 && confidence <= 1.0 && cell.count >= 0.0 && cell.count < kCountMax;
+      const bool legal =
+          accuracy >= 0.0 && accuracy <= 1.0 && confidence >= 0.0 && confidence <= 1.0 && cell.count >= 0.0 && cell.count < kCountMax;
       if (!legal) in.fail();
     }
     for (Pair& total : totals_) {
@@ -192,7 +198,8 @@ class Margin final : public Calibrator {
   }
 
   [[nodiscard]] double rate(const Observation& observation) const {
-    if ((kPlain || symmetric_) && observation.weight == 1.0) [[likely]] return alpha_correct_;
+    if ((kPlain || symmetric_) && observation.weight == 1.0) [[likely]]
+      return alpha_correct_;
     const double plain = alpha_correct_ * observation.outcome + alpha_incorrect_ * (1.0 - observation.outcome);
     return internal::weighted_rate(plain, observation.weight);
   }

@@ -38,7 +38,8 @@ ParameterSpec positive(std::string name, double fallback, double high, std::stri
   return spec;
 }
 
-ParameterSpec list_parameter(std::string name, std::vector<double> fallback, double low, double high, std::size_t length_max, std::string meaning) {
+ParameterSpec list_parameter(std::string name, std::vector<double> fallback, double low, double high, std::size_t length_max,
+                             std::string meaning) {
   ParameterSpec spec = number_parameter(std::move(name), 0.0, low, high, std::move(meaning));
   spec.kind = ParameterSpec::Kind::kList;
   spec.fallback = std::move(fallback);
@@ -65,7 +66,8 @@ const CalibratorInfo& info() {
           positive("pool_alarm", 3.0, 1e9, "evidence at which a faster clock of the whole pool overwrites the slower ones"),
           positive("model_alarm", 4.0, 1e9, "the same for one model"),
           positive("resolution_prior", 6.0, 1e6, "strength of the belief in resolution_start"),
-          number_parameter("resolution_start", 0.5, 0.0, 1.0, "part of the difference between answers believed at first; 1 favours Brier, 0 ECE"),
+          number_parameter("resolution_start", 0.5, 0.0, 1.0,
+                           "part of the difference between answers believed at first; 1 favours Brier, 0 ECE"),
           number_parameter("resolution_tasks", 200.0, 1.0, 1e6, "memory of earned resolution, in observations per model"),
           positive("recalibration_prior", 20.0, 1e6, "pseudo-count that shrinks an output bin's factor to 1"),
           number_parameter("recalibration_tasks", 100.0, 1.0, 1e6, "memory of recalibration, in observations per model"),
@@ -76,9 +78,12 @@ const CalibratorInfo& info() {
 }
 
 Status check(const Parameters& resolved) {
-  const auto ascending = [](const std::vector<double>& values) { return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end(); };
+  const auto ascending = [](const std::vector<double>& values) {
+    return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+  };
   const auto refuse = [&](const char* name, const char* expected) {
-    return Status(ErrorCode::kInvalidArgument, std::string("margin_adaptive.") + name + ": got " + to_text(resolved.at(name)) + ", expected " + expected);
+    return Status(ErrorCode::kInvalidArgument,
+                  std::string("margin_adaptive.") + name + ": got " + to_text(resolved.at(name)) + ", expected " + expected);
   };
   if (!ascending(list(resolved, "clocks"))) return refuse("clocks", "memories in ascending order");
   const std::vector<double>& links = list(resolved, "links");
@@ -142,7 +147,8 @@ class MarginAdaptive final : public Calibrator {
       double count = 0.0;
       for (std::size_t k = 0; k < band_count(); ++k) count += get(exposure(counters(model), k), lane - lane % link_count());
       const double keep = count > band_prior_ ? band_prior_ / count : 1.0;
-      for (std::size_t row = 0; row < 2 * band_count(); ++row) set(counters(model) + row * pairs(), lane, keep * get(counters(model) + row * pairs(), lane));
+      for (std::size_t row = 0; row < 2 * band_count(); ++row)
+        set(counters(model) + row * pairs(), lane, keep * get(counters(model) + row * pairs(), lane));
     }
   }
 
@@ -177,8 +183,7 @@ class MarginAdaptive final : public Calibrator {
     count(observation, forecast);
     recalibrate(forecast.earned, outcome, weight);
 
-    const std::size_t pool_fired =
-        alarm(pool_cusum_, outcome, by_clock, weight * std::min(1.0, alarm_rate_ / per_task), pool_alarm_);
+    const std::size_t pool_fired = alarm(pool_cusum_, outcome, by_clock, weight * std::min(1.0, alarm_rate_ / per_task), pool_alarm_);
     const std::size_t model_fired = alarm(owner.cusum, outcome, by_clock, weight, model_alarm_);
     if (pool_fired != kNone) forget_with_pool(pool_fired);
     if (model_fired != kNone) {
@@ -192,7 +197,8 @@ class MarginAdaptive final : public Calibrator {
 
   void on_end_task() override {
     if (outcomes_this_task_ == 0.0 && outcomes_per_task_ == 0.0) return;
-    outcomes_per_task_ = outcomes_per_task_ <= 0.0 ? outcomes_this_task_ : outcomes_per_task_ + 0.1 * (outcomes_this_task_ - outcomes_per_task_);
+    outcomes_per_task_ =
+        outcomes_per_task_ <= 0.0 ? outcomes_this_task_ : outcomes_per_task_ + 0.1 * (outcomes_this_task_ - outcomes_per_task_);
   }
 
   // The mixture is a sum of products; the terms are its successive refinements, so that their product is exactly the factor.
@@ -248,7 +254,9 @@ class MarginAdaptive final : public Calibrator {
         for (std::size_t lane = 0; lane < lanes(); ++lane) set(counters + row * pairs(), lane, real(0.0, kSumMax));
       }
     };
-    const auto reals = [&](double* first, std::size_t size, double low) { std::generate(first, first + size, [&] { return real(low, kSumMax); }); };
+    const auto reals = [&](double* first, std::size_t size, double low) {
+      std::generate(first, first + size, [&] { return real(low, kSumMax); });
+    };
     rows(pool_.data());
     reals(pool_cusum_.data(), clock_count(), 0.0);
     for (std::size_t lane = 0; lane < lanes(); ++lane) set(weights_, lane, real(0.0, 2.0));
@@ -276,7 +284,7 @@ class MarginAdaptive final : public Calibrator {
  private:
   static constexpr std::size_t kPairs = kFixed ? (kDefaultLanes + 1) / 2 : kPairsMax;
   static constexpr std::size_t kBands = kFixed ? kDefaultBands : kBandsMax;
-  using Lanes = std::array<Pair, kPairs>;                // a value per expert
+  using Lanes = std::array<Pair, kPairs>;                  // a value per expert
   using Counters = std::array<Pair, 2 * kBands * kPairs>;  // outcome by band, then exposure by band; each a row of lanes
   static constexpr std::size_t kNone = kClocksMax;
   static constexpr double kSumMax = 1e18;  // larger than any decayed sum; a larger one in a snapshot is corruption
@@ -307,9 +315,9 @@ class MarginAdaptive final : public Calibrator {
   [[nodiscard]] std::size_t band_count() const { return kFixed ? kDefaultBands : band_count_; }
   [[nodiscard]] std::size_t clock_count() const { return kFixed ? kDefaultClocks : clocks_.size(); }
   [[nodiscard]] std::size_t link_count() const { return kFixed ? kDefaultLinks : links_.size(); }
-  [[nodiscard]] std::size_t lanes() const { return clock_count() * link_count(); }         // experts: lane = clock * links + link
-  [[nodiscard]] std::size_t pairs() const { return (lanes() + 1) / 2; }                    // an idle last lane has weight 0 and stays finite
-  [[nodiscard]] std::size_t block_size() const { return 2 * band_count() * pairs(); }      // pairs of one owner's counters
+  [[nodiscard]] std::size_t lanes() const { return clock_count() * link_count(); }     // experts: lane = clock * links + link
+  [[nodiscard]] std::size_t pairs() const { return (lanes() + 1) / 2; }                // an idle last lane has weight 0 and stays finite
+  [[nodiscard]] std::size_t block_size() const { return 2 * band_count() * pairs(); }  // pairs of one owner's counters
 
   // One owner's counters: a model's, or the pool's.
   [[nodiscard]] Pair* counters(ModelId model) { return &counters_[model * block_size()]; }
@@ -391,7 +399,8 @@ class MarginAdaptive final : public Calibrator {
   }
 
   [[nodiscard]] Forecast forecast(ModelId model, double confidence) const {
-    if (models_[model].epoch != epoch_ && missed_alarm(model) != kNone) [[unlikely]] return forecast_from(current(model).data(), confidence);
+    if (models_[model].epoch != epoch_ && missed_alarm(model) != kNone) [[unlikely]]
+      return forecast_from(current(model).data(), confidence);
     return forecast_from(counters(model), confidence);
   }
 
@@ -408,8 +417,8 @@ class MarginAdaptive final : public Calibrator {
       }
       const Pair model_ratio = (right + both(model_prior_)) / (expected + both(model_prior_));
       forecast.with_model[v] = pool_factors_[k * pairs() + v] * model_ratio;
-      const Pair band_ratio =
-          (outcome(counters, k)[v] + both(band_prior_)) / (exposure(counters, k)[v] * pool_factors_[k * pairs() + v] * model_ratio + both(band_prior_));
+      const Pair band_ratio = (outcome(counters, k)[v] + both(band_prior_)) /
+                              (exposure(counters, k)[v] * pool_factors_[k * pairs() + v] * model_ratio + both(band_prior_));
       forecast.experts[v] = smaller(forecast.with_model[v] * band_ratio * forecast.powers[v], both(1.0));
     }
     forecast.mixed = mixture(forecast.experts);
@@ -611,7 +620,7 @@ class MarginAdaptive final : public Calibrator {
   Lanes prior_exposure_{};
   Lanes model_keep_{};
 
-  std::vector<Pair> pool_;  // the pool's counters
+  std::vector<Pair> pool_;      // the pool's counters
   std::vector<Pair> counters_;  // every model's, by id
   std::vector<Model> models_;
   std::array<double, kClocksMax> pool_cusum_{};
@@ -619,8 +628,8 @@ class MarginAdaptive final : public Calibrator {
   std::uint64_t epoch_ = 0;                             // pool alarms so far
   double taught_ = 0.0;                                 // present models with an observation
   Lanes weights_{};                                     // of the experts; they sum to 1
-  double spread_ = 0.0;     // decayed sum of d * d, d = mixture - plain accuracy
-  double agreement_ = 0.0;  // decayed sum of d * (outcome - plain accuracy)
+  double spread_ = 0.0;                                 // decayed sum of d * d, d = mixture - plain accuracy
+  double agreement_ = 0.0;                              // decayed sum of d * (outcome - plain accuracy)
   std::vector<double> bin_outcome_;
   std::vector<double> bin_predicted_;
   std::vector<double> bin_steer_;
@@ -636,15 +645,14 @@ class MarginAdaptive final : public Calibrator {
 };
 
 std::unique_ptr<Calibrator> make(Parameters resolved) {
-  const bool fixed = static_cast<std::size_t>(integer(resolved, "bands")) == kDefaultBands && list(resolved, "clocks").size() == kDefaultClocks &&
-                     list(resolved, "links").size() == kDefaultLinks;
+  const bool fixed = static_cast<std::size_t>(integer(resolved, "bands")) == kDefaultBands &&
+                     list(resolved, "clocks").size() == kDefaultClocks && list(resolved, "links").size() == kDefaultLinks;
   if (fixed) return std::make_unique<MarginAdaptive<true>>(std::move(resolved));
   return std::make_unique<MarginAdaptive<false>>(std::move(resolved));
 }
 
 }  // namespace
 
-const internal::Method internal::kMarginAdaptive = {
-    info, make, check};
+const internal::Method internal::kMarginAdaptive = {info, make, check};
 
 }  // namespace margin
