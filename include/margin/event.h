@@ -33,6 +33,8 @@ struct PoolConfigured {
   std::uint32_t decisions_max = 1'000'000;       // the oldest expires first
   std::uint32_t early_max = 100'000;             // outcomes kept that came before their decision
   std::uint32_t remembered_events_max = 65'536;  // ids by which an event applied twice is recognised
+
+  bool operator==(const PoolConfigured&) const = default;
 };
 
 struct ModelJoined {
@@ -71,6 +73,7 @@ struct DecisionMade {
 struct Grade {
   std::string model;
   double outcome = 0.0;
+  std::string channel;  // empty: every response of the model in that decision
 };
 
 // What became known about a decision. A feedback's id is its event's id. Exactly one of the three forms:

@@ -1,5 +1,6 @@
-// Pool: a deterministic fold over events. `apply` is total: every event in every state has a defined effect, listed at ApplyStatus;
-// an event that cannot be applied changes nothing and says why. No clock, no randomness, no I/O; time is the events' own.
+// Pool: a deterministic fold over events. `apply` is total: every event in every state has a defined effect (docs/pool.md has the table);
+// an event that cannot be applied says why and leaves nothing but its id and its time. No clock, no randomness, no I/O; time is the events'
+// own.
 //
 //   margin::Pool pool;
 //   auto decision = pool.decide({.responses = {{.model = "a", .answer = "Paris", .confidence = 0.9},
@@ -45,14 +46,15 @@ struct Question {
 };
 
 enum class ApplyStatus {
-  kApplied,          // the state changed as the event says
-  kDuplicate,        // seen before (by event id, or the same outcome of the same response again); nothing changed
+  kApplied,    // the state changed as the event says
+  kDuplicate,  // nothing changed: the event was seen before, or the pool already is as it says (the same outcome again, a present model
+               // joins)
   kPendingDecision,  // an outcome whose decision has not come; kept, and joined when it comes
   kExpired,          // an outcome of a decision that has already expired; nothing learned
-  kConflict,         // a different outcome for a response that already has one; nothing changed (revert the first one to replace it)
+  kConflict,         // a different outcome for a response that already has one; nothing learned (revert the first one to replace it)
   kReverted,         // an outcome that had been reverted before it came; nothing learned
   kRefold,           // a revert was marked: the state still holds what was reverted until the pool is folded again (see fold)
-  kRefused,          // malformed, unknown or beyond a bound; nothing changed; `error` says why
+  kRefused,          // malformed, unknown or beyond a bound; nothing learned; `error` says why
 };
 
 struct ApplyResult {
@@ -60,6 +62,8 @@ struct ApplyResult {
   std::optional<Error> error;          // for kRefused and kConflict
   std::vector<std::string> learned;    // models that learned from an outcome
   std::vector<std::string> unlearned;  // graded but not learned: away, abstained, unusable, or learning is frozen
+  std::vector<Uuid> dropped;           // early feedback that does not fit the decision it waited for, or contradicts what came before it
+  std::vector<Uuid> reverted;          // feedback that a revert took back
 };
 
 // One (model, channel, segment, band), for people.
@@ -81,8 +85,8 @@ class Pool {
 
   // Calibrates and votes with the state as it is; changes nothing. The result becomes the body of the decision's event.
   // A model that never answered in a cell is calibrated as the newcomer it will be. A model that left is recorded and has no part.
-  // kInvalidArgument: no response, a model twice in one channel, a name that is empty, too long or begins with '@', a confidence outside
-  // [0, 1]; kLimit: more responses, models or cells than configured.
+  // kInvalidArgument: no response, a model twice in one channel, a name that is empty, over 256 bytes, begins with '@' or has control
+  // characters, a confidence outside [0, 1]; kLimit: more responses, models or cells than configured.
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
 
   // Turns a gold answer, or the selected answer's outcome, into the grades of a known decision; grades pass through, checked.
@@ -97,7 +101,10 @@ class Pool {
   [[nodiscard]] std::vector<std::string> present_models() const;  // in the order of joining
   [[nodiscard]] std::size_t pending_decisions() const;            // known decisions with a response that has no outcome yet
   [[nodiscard]] std::size_t early_outcomes() const;
-  // Calibrated confidence of a known model in a known cell, pins included. kNotFound otherwise.
+  // The state holds an outcome that was taken back (after kRefold, until folded again): do not keep a snapshot of it.
+  [[nodiscard]] bool needs_fold() const;
+  // Calibrated confidence of a known model in a known cell, pins included. kNotFound: either is unknown; kInvalidArgument: confidence
+  // outside [0, 1].
   [[nodiscard]] Result<double> calibrate(std::string_view model, std::string_view channel, std::string_view segment,
                                          double confidence) const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
@@ -108,7 +115,10 @@ class Pool {
   [[nodiscard]] static Result<Pool> restore(std::string_view bytes);
 
  private:
+  friend Pool fold(Pool start, std::span<const Event> events);
+
   struct State;
+  explicit Pool(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

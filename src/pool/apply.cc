@@ -1,0 +1,77 @@
+// What happens to every event: recognised if seen, time goes on, what is old is forgotten, then the event's own effect.
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/check.h"
+#include "pool/limits.h"
+#include "pool/state.h"
+
+namespace margin::internal {
+
+PoolState::PoolState() {
+  const ApplyResult configured = on(PoolConfigured{}, {});
+  MARGIN_CHECK(configured.status == ApplyStatus::kApplied, "the default configuration is valid");
+}
+
+ApplyResult PoolState::apply(const Event& event, bool taken_back) {
+  if (seen(event)) return {.status = ApplyStatus::kDuplicate};
+  if (event.time_ms < 0 || event.time_ms >= kTimeMsEnd) {
+    return refused(ErrorCode::kInvalidArgument,
+                   "time_ms: got " + std::to_string(event.time_ms) + ", expected milliseconds since 1970 below 2^48");
+  }
+  remembered.insert(event.id, event.time_ms);
+  advance(std::max(time_ms, event.time_ms));
+  return std::visit([&](const auto& body) { return on(body, {event.id, taken_back}); }, event.body);
+}
+
+bool PoolState::seen(const Event& event) const {
+  if (remembered.contains(event.id) || decisions.find(event.id) != nullptr) return true;
+  const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
+  if (outcome == nullptr) return false;
+  const DecisionRecord* decision = decisions.find(outcome->decision);
+  return decision != nullptr ? decision->has_feedback(event.id) : early.contains(outcome->decision, event.id);
+}
+
+void PoolState::advance(std::int64_t to_ms) {
+  time_ms = to_ms;
+  const std::int64_t horizon = time_ms - config.pending_ms_max;
+  decisions.forget_before(horizon);
+  decisions.forget_beyond(config.decisions_max);
+  early.forget_before(horizon);
+  awaited_reverts.forget_before(horizon);
+  remembered.forget_beyond(config.remembered_events_max);
+}
+
+bool PoolState::forgotten(Uuid id) const {
+  const bool carries_time = ((id.high >> 12) & 0xf) == 7;
+  return carries_time && id.time_ms() < time_ms - config.pending_ms_max;
+}
+
+ApplyResult PoolState::on(const PoolConfigured& event, Context) {
+  if (Status status = check_config(event); !status) return refused(status.error());
+  auto calibrator = make_calibrator(event.calibrator, event.calibrator_version, event.calibrator_parameters);
+  if (!calibrator) return refused(calibrator.error());
+  auto new_vote = make_vote(event.vote, event.vote_version, event.vote_parameters);
+  if (!new_vote) return refused(new_vote.error());
+
+  PoolConfigured resolved = event;
+  resolved.calibrator_parameters = (*calibrator)->parameters();
+  resolved.vote_parameters = (*new_vote)->parameters();
+  if (vote != nullptr && resolved == config) return changed(false);
+
+  CalibratorRecipe new_recipe{resolved.calibrator, resolved.calibrator_version, resolved.calibrator_parameters};
+  if (new_recipe != recipe) cells.reset(new_recipe);
+  const bool same_vote = vote != nullptr && resolved.vote == config.vote && resolved.vote_version == config.vote_version &&
+                         resolved.vote_parameters == config.vote_parameters;
+  if (!same_vote) vote = std::move(*new_vote);
+  recipe = std::move(new_recipe);
+  config = std::move(resolved);
+  advance(time_ms);
+  return {};
+}
+
+ApplyResult PoolState::on(const LearningFrozen&, Context) { return changed(!std::exchange(frozen, true)); }
+ApplyResult PoolState::on(const LearningResumed&, Context) { return changed(std::exchange(frozen, false)); }
+
+}  // namespace margin::internal

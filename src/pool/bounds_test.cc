@@ -1,0 +1,153 @@
+// Every bound of a pool, at it and one past it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pool/limits.h"
+#include "pool/pool_fixture.h"
+
+namespace margin {
+namespace {
+
+class BoundsTest : public PoolTest {
+ protected:
+  [[nodiscard]] ErrorCode refusal(std::initializer_list<Says> responses, std::string segment = "") const {
+    const auto decision = pool_.decide(question(responses, std::move(segment)));
+    EXPECT_FALSE(decision.ok());
+    return decision.ok() ? ErrorCode::kCorrupt : decision.error().code;
+  }
+};
+
+TEST_F(BoundsTest, Models) {
+  configure({.models_max = 2});
+  decide({{"a", "x"}});
+  const Event two_more = plan({{"a", "x"}, {"b", "x"}});
+  join("b");
+  EXPECT_EQ(join("c").error->code, ErrorCode::kLimit);
+  EXPECT_EQ(refusal({{"c", "x"}}), ErrorCode::kLimit);
+  EXPECT_EQ(refusal({{"c", "x", std::nullopt}}), ErrorCode::kLimit);
+  Event third = two_more;
+  std::get<DecisionMade>(third.body).responses[1].model = "c";
+  EXPECT_EQ(apply(third).error->code, ErrorCode::kLimit);
+  EXPECT_EQ(pool_.present_models().size(), 2U);
+}
+
+TEST_F(BoundsTest, Cells) {
+  configure({.cells_max = 2});
+  decide({{"a", "x"}});
+  Event third = plan({{"a", "x"}}, "physics");
+  decide({{"a", "x"}}, "law");
+  EXPECT_EQ(refusal({{"a", "x"}}, "physics"), ErrorCode::kLimit);
+  EXPECT_EQ(apply(third).error->code, ErrorCode::kLimit);
+  decide({{"a", "x"}}, "law");
+}
+
+TEST_F(BoundsTest, Responses) {
+  configure({.responses_max = 2});
+  Event made = plan({{"a", "x"}, {"b", "x"}});
+  EXPECT_EQ(refusal({{"a", "x"}, {"b", "x"}, {"c", "x"}}), ErrorCode::kLimit);
+  std::get<DecisionMade>(made.body).responses.push_back({.model = "c", .channel = "verbalized"});
+  EXPECT_EQ(apply(made).error->code, ErrorCode::kLimit);
+  EXPECT_EQ(refusal({}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(outcome(decide({{"a", "x"}}), {{"a", 1.0}, {"b", 1.0}, {"c", 1.0}}).error->code, ErrorCode::kLimit);
+}
+
+TEST_F(BoundsTest, DecisionsBeyondTheBoundForgetTheOldest) {
+  configure({.decisions_max = 2});
+  const Uuid first = decide({{"a", "x"}});
+  const Uuid second = decide({{"a", "x"}});
+  EXPECT_EQ(outcome(first, {{"a", 1.0}}).status, ApplyStatus::kApplied);
+  decide({{"a", "x"}});
+  EXPECT_EQ(pool_.resolve({.decision = first, .gold = "x"}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(outcome(second, {{"a", 1.0}}).status, ApplyStatus::kApplied);
+}
+
+TEST_F(BoundsTest, EarlyOutcomesAreCountedByGrade) {
+  configure({.early_max = 3});
+  const Uuid unknown = Uuid::make(now_, random_);
+  EXPECT_EQ(outcome(unknown, {{"a", 1.0}, {"b", 1.0}}).status, ApplyStatus::kPendingDecision);
+  EXPECT_EQ(outcome(unknown, {{"a", 1.0}, {"b", 1.0}}).error->code, ErrorCode::kLimit);
+  EXPECT_EQ(apply(OutcomeObserved{.decision = unknown, .gold = "x"}).status, ApplyStatus::kPendingDecision);
+  EXPECT_EQ(pool_.early_outcomes(), 3U);
+  EXPECT_EQ(apply(OutcomeObserved{.decision = unknown, .selected = 1.0}).error->code, ErrorCode::kLimit);
+}
+
+TEST_F(BoundsTest, AwaitedReverts) {
+  configure({.early_max = 1});
+  EXPECT_EQ(revert(Uuid::make(now_, random_)).status, ApplyStatus::kApplied);
+  EXPECT_EQ(revert(Uuid::make(now_, random_)).error->code, ErrorCode::kLimit);
+}
+
+TEST_F(BoundsTest, FeedbacksOfOneDecision) {
+  const Uuid decision = decide({{"a", "x"}});
+  for (std::size_t i = 0; i < internal::kFeedbacksMax; ++i) EXPECT_NE(outcome(decision, {{"a", 1.0}}).status, ApplyStatus::kRefused);
+  EXPECT_EQ(outcome(decision, {{"a", 1.0}}).error->code, ErrorCode::kLimit);
+}
+
+TEST_F(BoundsTest, RememberedEventsAreForgottenOldestFirst) {
+  configure({.remembered_events_max = 2});
+  const Event joined = event(ModelJoined{"a"});
+  const Event left = event(ModelLeft{"a"});
+  apply(joined);
+  apply(left);
+  EXPECT_EQ(apply(joined).status, ApplyStatus::kDuplicate);
+  EXPECT_TRUE(pool_.present_models().empty());
+  join("b");
+  EXPECT_EQ(apply(joined).status, ApplyStatus::kApplied) << "beyond the window it is a new event";
+}
+
+TEST_F(BoundsTest, Names) {
+  EXPECT_TRUE(pool_.decide(question({{std::string(256, 'm'), "x"}})).ok());
+  for (const std::string& bad : {std::string(), std::string(257, 'm'), std::string("@pool"), std::string("a\nb"), std::string("a\0", 2)}) {
+    EXPECT_EQ(refusal({{bad, "x"}}), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(join(bad).status, ApplyStatus::kRefused);
+  }
+  EXPECT_EQ(refusal({{"a", "x", 0.9, ""}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refusal({{"a", "x", 0.9, std::string(257, 'c')}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refusal({{"a", "x"}}, std::string(257, 's')), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refusal({{"a", "x"}, {"a", "y"}}), ErrorCode::kInvalidArgument);
+}
+
+TEST_F(BoundsTest, Confidences) {
+  EXPECT_TRUE(pool_.decide(question({{"a", "x", 0.0}, {"b", "x", 1.0}, {"c", "x", std::nan("")}})).ok());
+  EXPECT_EQ(refusal({{"a", "x", 1.0 + 1e-12}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refusal({{"a", "x", -1e-300}}), ErrorCode::kInvalidArgument);
+}
+
+TEST_F(BoundsTest, TimeOutsideWhatAnIdCanHoldIsRefused) {
+  Event early = event(ModelJoined{"a"});
+  early.time_ms = -1;
+  EXPECT_EQ(apply(early).status, ApplyStatus::kRefused);
+  early.time_ms = internal::kTimeMsEnd;
+  EXPECT_EQ(apply(early).status, ApplyStatus::kRefused);
+  EXPECT_EQ(pool_.time_ms(), now_);
+}
+
+TEST_F(BoundsTest, TimeNeverGoesBack) {
+  advance(kDay);
+  join("a");
+  advance(-kDay);
+  join("b");
+  EXPECT_EQ(pool_.time_ms(), now_ + kDay);
+}
+
+TEST_F(BoundsTest, MalformedDecisionIsRefusedByField) {
+  const Event made = plan({{"a", "x"}, {"b", "y"}});
+  const auto message = [&](auto change) {
+    Event bad = event(made.body);
+    change(std::get<DecisionMade>(bad.body));
+    const ApplyResult result = apply(bad);
+    EXPECT_EQ(result.status, ApplyStatus::kRefused);
+    return result.error ? result.error->message : std::string();
+  };
+  EXPECT_TRUE(message([](DecisionMade& d) { d.responses[1].answer = 2; }).starts_with("responses[1].answer"));
+  EXPECT_TRUE(message([](DecisionMade& d) { d.responses[1].calibrated = 1.1; }).starts_with("responses[1].calibrated: got 1.1"));
+  EXPECT_TRUE(message([](DecisionMade& d) { d.selected = 2; }).starts_with("selected"));
+  EXPECT_TRUE(message([](DecisionMade& d) { d.share = -1; }).starts_with("share: got -1"));
+  EXPECT_TRUE(message([](DecisionMade& d) { d.answers.resize(3); }).starts_with("answers"));
+  EXPECT_TRUE(message([](DecisionMade& d) { d.kind = static_cast<AnswerKind>(9); }).starts_with("kind"));
+  EXPECT_TRUE(pool_.present_models().empty());
+}
+
+}  // namespace
+}  // namespace margin

@@ -1,0 +1,121 @@
+// A decision: made by decide() with the state as it is, recorded by its event.
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "margin/math.h"
+#include "pool/limits.h"
+#include "pool/state.h"
+
+namespace margin::internal {
+namespace {
+
+double calibrated_by(const Members& members, const Cells& cells, const Seat& seat, double confidence) {
+  if (const auto pin = members[seat.model].pin) return clip01(*pin * confidence);
+  return cells[seat.cell].calibrator->calibrate(seat.model, confidence);
+}
+
+// Numbers the answers: first those that vote, so that a vote never sees an answer nobody votes for, then the others.
+void number_answers(const Question& question, const std::vector<Seat>& seats, DecisionMade& decision) {
+  std::vector<std::optional<std::string_view>> answers;
+  std::vector<std::size_t> response_of;
+  for (const bool voting : {true, false}) {
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+      if (seats[i].part != voting) continue;
+      answers.emplace_back(question.responses[i].answer);
+      response_of.push_back(i);
+    }
+  }
+  const AnswerGroups groups = group_answers(question.kind, answers);
+  for (std::size_t i = 0; i < response_of.size(); ++i) decision.responses[response_of[i]].answer = groups.group[i];
+  for (const std::string& canonical : groups.canonical) decision.answers.push_back(digest_of(canonical));
+}
+
+DecisionMade decide_seated(const Question& question, const std::vector<Seat>& seats, const Members& members, const Cells& cells,
+                           const Vote& vote) {
+  DecisionMade decision{.task = question.task, .segment = question.segment, .kind = question.kind};
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    const Response& response = question.responses[i];
+    decision.responses.push_back({.model = response.model,
+                                  .channel = response.channel,
+                                  .confidence = response.confidence,
+                                  .answer_text = response.answer.value_or(""),
+                                  .abstained = response.abstained,
+                                  .calibrated = seats[i].part ? calibrated_by(members, cells, seats[i], *response.confidence) : 0.0});
+  }
+  number_answers(question, seats, decision);
+
+  std::vector<Ballot> ballots;
+  std::vector<std::size_t> response_of;
+  std::uint32_t voted = 0;
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    const RecordedResponse& response = decision.responses[i];
+    if (!seats[i].part || response.answer == kNoAnswer) continue;
+    ballots.push_back({seats[i].model, response.answer, response.calibrated});
+    response_of.push_back(i);
+    voted = std::max(voted, response.answer + 1);
+  }
+  Tally tally;
+  vote.tally(ballots, voted, tally);
+  if (tally.winner == kNoAnswer) return decision;
+  decision.selected = tally.winner;
+  decision.selected_model = decision.responses[response_of[tally.ballot]].model;
+  decision.share = tally.share;
+  return decision;
+}
+
+}  // namespace
+
+double PoolState::calibrate(const Seat& seat, double confidence) const { return calibrated_by(members, cells, seat, confidence); }
+
+Result<DecisionMade> PoolState::decide(const Question& question) const {
+  if (Status status = check_question(question, config); !status) return status.error();
+  const std::vector<Speaker> speakers = speakers_of(question.responses);
+  if (const auto seats = find_seats(speakers, question.segment, members, cells)) {
+    return decide_seated(question, *seats, members, cells, *vote);
+  }
+  if (Status status = check_room(speakers, question.segment, members, cells, config); !status) return status.error();
+  Members members_then = members;
+  Cells cells_then = cells.copy_for(question.segment);
+  const std::vector<Seat> seats = seat_all(speakers, question.segment, members_then, cells_then, recipe);
+  return decide_seated(question, seats, members_then, cells_then, *vote);
+}
+
+ApplyResult PoolState::on(const DecisionMade& event, Context context) {
+  if (Status status = check_decision(event, config); !status) return refused(status.error());
+  const std::vector<Speaker> speakers = speakers_of(event.responses);
+  if (Status status = check_room(speakers, event.segment, members, cells, config); !status) return refused(status.error());
+
+  const std::vector<Seat> seats = seat_all(speakers, event.segment, members, cells, recipe);
+  DecisionRecord record{.id = context.id, .time_ms = time_ms, .kind = event.kind, .selected = event.selected, .answers = event.answers};
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    const RecordedResponse& response = event.responses[i];
+    record.responses.push_back({.model = seats[i].model,
+                                .cell = seats[i].cell,
+                                .answer = response.answer,
+                                .usable = speakers[i].usable,
+                                .part = seats[i].part,
+                                .confidence = speakers[i].usable ? *response.confidence : 0.0,
+                                .calibrated = response.calibrated});
+  }
+  DecisionRecord& kept = decisions.add(std::move(record));
+
+  ApplyResult result;
+  for (const EarlyFeedback::Entry& entry : early.take(context.id)) {
+    const FeedbackMark mark{entry.id, entry.verdict.source, entry.reverted};
+    const auto outcomes = outcomes_of(entry.verdict, kept, members, cells);
+    if (!outcomes) {
+      result.dropped.push_back(entry.id);
+      continue;
+    }
+    ApplyResult joined = this->record(kept, mark, entry.verdict, *outcomes);
+    if (joined.status == ApplyStatus::kConflict) result.dropped.push_back(entry.id);
+    for (std::string& model : joined.learned) result.learned.push_back(std::move(model));
+    for (std::string& model : joined.unlearned) result.unlearned.push_back(std::move(model));
+  }
+  decisions.forget_beyond(config.decisions_max);
+  return result;
+}
+
+}  // namespace margin::internal

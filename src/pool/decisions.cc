@@ -1,0 +1,142 @@
+#include "pool/decisions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pool/id_encoding.h"
+#include "pool/limits.h"
+
+namespace margin::internal {
+
+bool DecisionRecord::pending() const {
+  return std::any_of(responses.begin(), responses.end(), [](const Response& response) { return response.usable && !response.graded(); });
+}
+
+bool DecisionRecord::has_feedback(Uuid feedback) const {
+  return std::any_of(feedbacks.begin(), feedbacks.end(), [&](const FeedbackMark& mark) { return mark.id == feedback; });
+}
+
+bool DecisionRecord::graded_by(std::size_t feedback) const {
+  return std::any_of(responses.begin(), responses.end(),
+                     [&](const Response& response) { return response.graded() && response.feedback == feedback; });
+}
+
+const DecisionRecord* Decisions::find(Uuid id) const {
+  const auto found = numbers_.find(id);
+  return found == numbers_.end() ? nullptr : &records_[static_cast<std::size_t>(found->second - first_)];
+}
+
+DecisionRecord* Decisions::find(Uuid id) { return const_cast<DecisionRecord*>(std::as_const(*this).find(id)); }
+
+DecisionRecord& Decisions::add(DecisionRecord record) {
+  numbers_.emplace(record.id, first_ + records_.size());
+  return records_.emplace_back(std::move(record));
+}
+
+void Decisions::forget_oldest() {
+  numbers_.erase(records_.front().id);
+  records_.pop_front();
+  ++first_;
+}
+
+void Decisions::forget_beyond(std::size_t count) {
+  while (records_.size() > count) forget_oldest();
+}
+
+void Decisions::forget_before(std::int64_t time_ms) {
+  while (!records_.empty() && records_.front().time_ms < time_ms) forget_oldest();
+}
+
+namespace {
+
+void save_response(const DecisionRecord::Response& response, Encoder& out) {
+  out.integer(response.model);
+  out.integer(response.cell);
+  out.integer(response.answer);
+  out.flag(response.usable);
+  out.flag(response.part);
+  out.real(response.confidence);
+  out.real(response.calibrated);
+  out.flag(response.graded());
+  if (!response.graded()) return;
+  out.real(response.outcome);
+  out.real(response.weight);
+  out.integer(response.feedback);
+  out.flag(response.learned);
+}
+
+DecisionRecord::Response load_response(Decoder& in, const DecisionRecord& record, const Decisions::Bounds& bounds) {
+  DecisionRecord::Response response;
+  response.model = in.integer<ModelId>();
+  response.cell = in.integer<CellId>();
+  response.answer = in.integer<std::uint32_t>();
+  response.usable = in.flag();
+  response.part = in.flag();
+  response.confidence = in.real();
+  response.calibrated = in.real();
+  if (response.model >= bounds.models || response.cell >= bounds.cells) in.fail();
+  if (response.answer != kNoAnswer && response.answer >= record.answers.size()) in.fail();
+  if (response.part && !response.usable) in.fail();
+  if (!is_probability(response.confidence) || !is_probability(response.calibrated)) in.fail();
+  if (in.flag()) {
+    response.outcome = in.real();
+    response.weight = in.real();
+    response.feedback = in.integer<std::uint32_t>();
+    response.learned = in.flag();
+    if (!(response.weight > 0.0 && response.weight <= 1.0)) in.fail();
+    if (!is_probability(response.outcome) || response.feedback >= record.feedbacks.size()) in.fail();
+  }
+  return response;
+}
+
+}  // namespace
+
+void Decisions::save(Encoder& out) const {
+  out.integer(static_cast<std::uint64_t>(records_.size()));
+  for (const DecisionRecord& record : records_) {
+    encode(record.id, out);
+    out.integer(record.time_ms);
+    out.integer(static_cast<std::uint8_t>(record.kind));
+    out.integer(record.selected);
+    out.integer(static_cast<std::uint64_t>(record.answers.size()));
+    for (const Digest& answer : record.answers) encode(answer, out);
+    out.integer(static_cast<std::uint64_t>(record.feedbacks.size()));
+    for (const FeedbackMark& mark : record.feedbacks) {
+      encode(mark.id, out);
+      out.text(mark.source);
+      out.flag(mark.reverted);
+    }
+    out.integer(static_cast<std::uint64_t>(record.responses.size()));
+    for (const DecisionRecord::Response& response : record.responses) save_response(response, out);
+  }
+}
+
+void Decisions::load(Decoder& in, const Bounds& bounds) {
+  const std::size_t count = in.length(16 + 8 + 1 + 4 + 3 * 8);
+  std::int64_t latest_ms = 0;
+  for (std::size_t i = 0; i < count && in.ok(); ++i) {
+    DecisionRecord record;
+    record.id = decode_uuid(in);
+    record.time_ms = in.integer<std::int64_t>();
+    const auto kind = in.integer<std::uint8_t>();
+    record.selected = in.integer<std::uint32_t>();
+    record.answers.resize(in.length(16));
+    for (Digest& answer : record.answers) answer = decode_digest(in);
+    record.feedbacks.resize(in.length(16 + 8 + 1));
+    for (FeedbackMark& mark : record.feedbacks) {
+      mark.id = decode_uuid(in);
+      mark.source = in.text();
+      mark.reverted = in.flag();
+    }
+    const std::size_t responses = in.length(3 * 4 + 3 + 2 * 8);
+    for (std::size_t r = 0; r < responses && in.ok(); ++r) record.responses.push_back(load_response(in, record, bounds));
+
+    if (kind > static_cast<std::uint8_t>(AnswerKind::kText) || numbers_.contains(record.id) || record.time_ms < latest_ms) in.fail();
+    if (record.selected != kNoAnswer && record.selected >= record.answers.size()) in.fail();
+    record.kind = static_cast<AnswerKind>(kind);
+    latest_ms = record.time_ms;
+    add(std::move(record));
+  }
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,47 @@
+// EarlyFeedback: feedback that came before its decision, in the order it came, until the decision comes or the feedback expires.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <vector>
+
+#include "margin/uuid.h"
+#include "pool/verdict.h"
+
+namespace margin::internal {
+
+class EarlyFeedback {
+ public:
+  struct Entry {
+    Uuid id;
+    Uuid decision;
+    std::int64_t time_ms = 0;
+    bool reverted = false;
+    Verdict verdict;
+  };
+
+  // Outcomes kept: one per grade, one for a gold or selected form. Reverted ones count until they expire or their decision comes.
+  [[nodiscard]] std::size_t outcomes() const { return outcomes_; }
+  [[nodiscard]] bool contains(Uuid decision, Uuid feedback) const;
+  [[nodiscard]] std::size_t waiting_for(Uuid decision) const { return by_decision_.count(decision); }
+  void keep(Entry entry);
+  // Removes and returns what waits for a decision, first come first.
+  [[nodiscard]] std::vector<Entry> take(Uuid decision);
+  void forget_before(std::int64_t time_ms);
+
+  [[nodiscard]] auto begin() { return entries_.begin(); }
+  [[nodiscard]] auto end() { return entries_.end(); }
+
+  void save(Encoder& out) const;
+  void load(Decoder& in);
+
+ private:
+  using Entries = std::list<Entry>;
+
+  Entries entries_;                                     // oldest first
+  std::multimap<Uuid, Entries::iterator> by_decision_;  // equal keys stay in the order they came
+  std::size_t outcomes_ = 0;
+};
+
+}  // namespace margin::internal

@@ -1,1 +1,0 @@
-// A place for the first file of this folder.

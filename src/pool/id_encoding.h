@@ -1,0 +1,28 @@
+// Ids and digests in a pool's snapshot.
+#pragma once
+
+#include "base/encoding.h"
+#include "margin/digest.h"
+#include "margin/uuid.h"
+
+namespace margin::internal {
+
+inline void encode(Uuid id, Encoder& out) {
+  out.integer(id.high);
+  out.integer(id.low);
+}
+[[nodiscard]] inline Uuid decode_uuid(Decoder& in) {
+  const auto high = in.integer<std::uint64_t>();
+  return {high, in.integer<std::uint64_t>()};
+}
+
+inline void encode(Digest digest, Encoder& out) {
+  out.integer(digest.high);
+  out.integer(digest.low);
+}
+[[nodiscard]] inline Digest decode_digest(Decoder& in) {
+  const auto high = in.integer<std::uint64_t>();
+  return {high, in.integer<std::uint64_t>()};
+}
+
+}  // namespace margin::internal

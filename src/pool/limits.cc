@@ -1,0 +1,130 @@
+#include "pool/limits.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace margin::internal {
+namespace {
+
+constexpr std::int64_t kPendingMsMax = std::int64_t{100} * 366 * 24 * 3600 * 1000;
+
+std::string show(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+Error invalid(std::string_view field, std::string_view expected) {
+  return {ErrorCode::kInvalidArgument, std::string(field) + ": expected " + std::string(expected)};
+}
+
+bool has_control_character(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+// The text itself is not repeated in the message: it may be anything.
+Status check_label(std::string_view field, std::string_view text, std::size_t bytes_min) {
+  if (text.size() < bytes_min || text.size() > kNameBytesMax) {
+    return {ErrorCode::kInvalidArgument, std::string(field) + ": got " + std::to_string(text.size()) + " bytes, expected " +
+                                             std::to_string(bytes_min) + " to " + std::to_string(kNameBytesMax)};
+  }
+  if (has_control_character(text)) return invalid(field, "no control characters");
+  return {};
+}
+
+Status check_count(std::string_view field, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value >= low && value <= high) return {};
+  return {ErrorCode::kInvalidArgument, std::string(field) + ": got " + std::to_string(value) + ", expected a whole number in [" +
+                                           std::to_string(low) + ", " + std::to_string(high) + "]"};
+}
+
+std::string at(std::string_view list, std::size_t index, std::string_view field) {
+  return std::string(list) + "[" + std::to_string(index) + "]." + std::string(field);
+}
+
+// What questions and decisions have in common; R is Response or RecordedResponse.
+template <class R>
+Status check_responses(const std::vector<R>& responses, std::string_view segment, const PoolConfigured& config) {
+  if (Status status = check_label("segment", segment, 0); !status) return status;
+  if (responses.empty()) return invalid("responses", "at least one");
+  if (responses.size() > config.responses_max) {
+    return {ErrorCode::kLimit, "responses: got " + std::to_string(responses.size()) +
+                                   ", expected at most responses_max = " + std::to_string(config.responses_max)};
+  }
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    const R& response = responses[i];
+    if (Status status = check_model_name(at("responses", i, "model"), response.model); !status) return status;
+    if (Status status = check_label(at("responses", i, "channel"), response.channel, 1); !status) return status;
+    if (!seen.emplace(response.model, response.channel).second) return invalid(at("responses", i, "model"), "each model once per channel");
+    if (response.confidence && !std::isnan(*response.confidence) && !is_probability(*response.confidence)) {
+      return out_of_range(at("responses", i, "confidence"), *response.confidence, "a number in [0, 1], or none");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Error out_of_range(std::string_view field, double value, std::string_view expected) {
+  return {ErrorCode::kInvalidArgument, std::string(field) + ": got " + show(value) + ", expected " + std::string(expected)};
+}
+
+Status check_model_name(std::string_view field, std::string_view name) {
+  if (Status status = check_label(field, name, 1); !status) return status;
+  if (name.front() == '@') return invalid(field, "a name that does not begin with '@' (reserved)");
+  return {};
+}
+
+Status check_config(const PoolConfigured& config) {
+  if (Status status = check_count("pending_ms_max", config.pending_ms_max, 1, kPendingMsMax); !status) return status;
+  if (Status status = check_count("models_max", config.models_max, 1, kModelsMax); !status) return status;
+  if (Status status = check_count("cells_max", config.cells_max, 1, 1'000'000); !status) return status;
+  if (Status status = check_count("responses_max", config.responses_max, 1, 65'536); !status) return status;
+  if (Status status = check_count("decisions_max", config.decisions_max, 1, 1'000'000'000); !status) return status;
+  if (Status status = check_count("early_max", config.early_max, 0, 1'000'000'000); !status) return status;
+  return check_count("remembered_events_max", config.remembered_events_max, 1, 100'000'000);
+}
+
+Status check_question(const Question& question, const PoolConfigured& config) {
+  return check_responses(question.responses, question.segment, config);
+}
+
+Status check_decision(const DecisionMade& decision, const PoolConfigured& config) {
+  if (Status status = check_responses(decision.responses, decision.segment, config); !status) return status;
+  if (decision.kind > AnswerKind::kText) return invalid("kind", "a known answer kind");
+  if (decision.answers.size() > decision.responses.size()) return invalid("answers", "no more answers than responses");
+  const auto is_answer = [&](std::uint32_t group) { return group == kNoAnswer || group < decision.answers.size(); };
+  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+    if (!is_answer(decision.responses[i].answer)) return invalid(at("responses", i, "answer"), "one of the decision's answers, or none");
+    if (!is_probability(decision.responses[i].calibrated)) {
+      return out_of_range(at("responses", i, "calibrated"), decision.responses[i].calibrated, "a number in [0, 1]");
+    }
+  }
+  if (!is_answer(decision.selected)) return invalid("selected", "one of the decision's answers, or none");
+  if (!is_probability(decision.share)) return out_of_range("share", decision.share, "a number in [0, 1]");
+  return {};
+}
+
+Status check_outcome(const OutcomeObserved& outcome, const PoolConfigured& config) {
+  const int forms = (outcome.grades.empty() ? 0 : 1) + (outcome.gold ? 1 : 0) + (outcome.selected ? 1 : 0);
+  if (forms != 1) return invalid("outcome", "exactly one of grades, gold and selected");
+  if (!(outcome.weight > 0.0 && outcome.weight <= 1.0)) return out_of_range("weight", outcome.weight, "a number in (0, 1]");
+  if (Status status = check_label("source", outcome.source, 0); !status) return status;
+  if (outcome.selected && !is_probability(*outcome.selected)) return out_of_range("selected", *outcome.selected, "a number in [0, 1]");
+  if (outcome.grades.size() > config.responses_max) {
+    return {ErrorCode::kLimit, "grades: got " + std::to_string(outcome.grades.size()) +
+                                   ", expected at most responses_max = " + std::to_string(config.responses_max)};
+  }
+  for (std::size_t i = 0; i < outcome.grades.size(); ++i) {
+    const Grade& grade = outcome.grades[i];
+    if (Status status = check_model_name(at("grades", i, "model"), grade.model); !status) return status;
+    if (Status status = check_label(at("grades", i, "channel"), grade.channel, 0); !status) return status;
+    if (!is_probability(grade.outcome)) return out_of_range(at("grades", i, "outcome"), grade.outcome, "a number in [0, 1]");
+  }
+  return {};
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,111 @@
+// The public face of the pool; the work is in PoolState.
+#include "margin/pool.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "base/check.h"
+#include "pool/limits.h"
+#include "pool/state.h"
+
+namespace margin {
+
+struct Pool::State : internal::PoolState {
+  State() = default;
+  explicit State(internal::PoolState&& state) : PoolState(std::move(state)) {}
+};
+
+Pool::Pool() : state_(std::make_unique<State>()) {}
+Pool::Pool(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Pool::~Pool() = default;
+Pool::Pool(Pool&&) noexcept = default;
+Pool& Pool::operator=(Pool&&) noexcept = default;
+
+Result<DecisionMade> Pool::decide(const Question& question) const { return state_->decide(question); }
+
+Result<std::vector<Grade>> Pool::resolve(const OutcomeObserved& outcome) const {
+  if (Status status = internal::check_outcome(outcome, state_->config); !status) return status.error();
+  const internal::DecisionRecord* decision = state_->decisions.find(outcome.decision);
+  if (decision == nullptr) return {ErrorCode::kNotFound, "decision: " + outcome.decision.text() + " is unknown or has expired"};
+  const auto outcomes = internal::outcomes_of(internal::verdict_of(outcome, decision->kind), *decision, state_->members, state_->cells);
+  if (!outcomes) return outcomes.error();
+  if (!outcome.grades.empty()) return outcome.grades;
+
+  std::vector<Grade> grades;
+  for (std::size_t i = 0; i < outcomes->size(); ++i) {
+    if ((*outcomes)[i] != (*outcomes)[i]) continue;
+    const auto& response = decision->responses[i];
+    const auto responses = std::count_if(decision->responses.begin(), decision->responses.end(),
+                                         [&](const auto& other) { return other.model == response.model; });
+    grades.push_back({.model = state_->members[response.model].name,
+                      .outcome = (*outcomes)[i],
+                      .channel = responses > 1 ? state_->cells[response.cell].channel : ""});
+  }
+  return grades;
+}
+
+ApplyResult Pool::apply(const Event& event) { return state_->apply(event); }
+
+const PoolConfigured& Pool::config() const { return state_->config; }
+std::int64_t Pool::time_ms() const { return state_->time_ms; }
+bool Pool::frozen() const { return state_->frozen; }
+bool Pool::needs_fold() const { return state_->needs_fold(); }
+std::vector<std::string> Pool::present_models() const { return state_->members.present_names(); }
+std::size_t Pool::early_outcomes() const { return state_->early.outcomes(); }
+std::vector<FactorRow> Pool::factors() const { return state_->factors(); }
+
+std::size_t Pool::pending_decisions() const {
+  return static_cast<std::size_t>(
+      std::count_if(state_->decisions.begin(), state_->decisions.end(), [](const auto& decision) { return decision.pending(); }));
+}
+
+Result<double> Pool::calibrate(std::string_view model, std::string_view channel, std::string_view segment, double confidence) const {
+  if (!internal::is_probability(confidence)) return internal::out_of_range("confidence", confidence, "a number in [0, 1]");
+  const auto id = state_->members.find_joined(model);
+  const auto cell = state_->cells.find(channel, segment);
+  if (!id || !cell || !state_->cells[*cell].calibrator->known(*id)) {
+    return {ErrorCode::kNotFound, "model: never answered in this channel and segment"};
+  }
+  return state_->calibrate({*id, *cell, true}, confidence);
+}
+
+std::string Pool::snapshot() const {
+  internal::Encoder out;
+  state_->save(out);
+  return out.take();
+}
+
+Result<Pool> Pool::restore(std::string_view bytes) {
+  auto state = internal::PoolState::load(bytes);
+  if (!state) return state.error();
+  return Pool(std::make_unique<State>(std::move(**state)));
+}
+
+Pool fold(Pool start, std::span<const Event> events) {
+  const bool any_revert =
+      std::any_of(events.begin(), events.end(), [](const Event& event) { return std::holds_alternative<OutcomeReverted>(event.body); });
+  const std::string before = any_revert ? start.snapshot() : std::string();
+
+  // First as they come, to learn what the reverts take back. That does not depend on what other reverts take back: every feedback leaves
+  // its mark with the decision, reverted or not.
+  std::map<Uuid, std::size_t> reverted_at;
+  bool again = false;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const ApplyResult result = start.apply(events[i]);
+    again |= result.status == ApplyStatus::kRefold;
+    for (const Uuid feedback : result.reverted) reverted_at[feedback] = i;
+  }
+  if (!again) return start;
+
+  Result<Pool> effective = Pool::restore(before);
+  MARGIN_CHECK(effective.ok(), "a pool restores from its own snapshot");
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto revert = reverted_at.find(events[i].id);
+    effective->state_->apply(events[i], revert != reverted_at.end() && i < revert->second);
+  }
+  return std::move(*effective);
+}
+
+}  // namespace margin

@@ -1,0 +1,57 @@
+#include "pool/seating.h"
+
+#include <set>
+
+namespace margin::internal {
+
+std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, std::string_view segment, const Members& members,
+                                            const Cells& cells) {
+  std::vector<Seat> seats;
+  seats.reserve(speakers.size());
+  for (const Speaker& speaker : speakers) {
+    const auto model = members.find(speaker.model);
+    const auto cell = cells.find(speaker.channel, segment);
+    if (!model || !cell) return std::nullopt;
+    const Member& member = members[*model];
+    if (speaker.usable && !member.joined()) return std::nullopt;
+    const bool part = speaker.usable && member.present();
+    if (part && !cells[*cell].calibrator->known(*model)) return std::nullopt;
+    seats.push_back({*model, *cell, part});
+  }
+  return seats;
+}
+
+Status check_room(std::span<const Speaker> speakers, std::string_view segment, const Members& members, const Cells& cells,
+                  const PoolConfigured& config) {
+  std::set<std::string_view> new_models;
+  std::set<std::string_view> new_channels;
+  for (const Speaker& speaker : speakers) {
+    if (!members.find(speaker.model)) new_models.insert(speaker.model);
+    if (!cells.find(speaker.channel, segment)) new_channels.insert(speaker.channel);
+  }
+  if (!new_models.empty() && members.size() + new_models.size() > config.models_max) {
+    return {ErrorCode::kLimit, "models: " + std::to_string(members.size()) + " known and " + std::to_string(new_models.size()) +
+                                   " new, expected at most models_max = " + std::to_string(config.models_max)};
+  }
+  if (!new_channels.empty() && cells.size() + new_channels.size() > config.cells_max) {
+    return {ErrorCode::kLimit, "cells: " + std::to_string(cells.size()) + " known and " + std::to_string(new_channels.size()) +
+                                   " new, expected at most cells_max = " + std::to_string(config.cells_max)};
+  }
+  return {};
+}
+
+std::vector<Seat> seat_all(std::span<const Speaker> speakers, std::string_view segment, Members& members, Cells& cells,
+                           const CalibratorRecipe& recipe) {
+  std::vector<Seat> seats;
+  seats.reserve(speakers.size());
+  for (const Speaker& speaker : speakers) {
+    Seat seat{members.mention(speaker.model), cells.mention(speaker.channel, segment, recipe)};
+    if (speaker.usable && !members[seat.model].joined()) members.join(seat.model);
+    seat.part = speaker.usable && members[seat.model].present();
+    if (seat.part) cells.enter(seat.cell, seat.model, members[seat.model].predecessor);
+    seats.push_back(seat);
+  }
+  return seats;
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,54 @@
+// Seating: which model and cell each response of a task belongs to, and how models and cells come into being with a task's responses.
+// decide() seats newcomers in a copy, apply() in the state itself: the same code, so both see the same numbers.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "margin/event.h"
+#include "margin/result.h"
+#include "pool/cells.h"
+#include "pool/limits.h"
+#include "pool/members.h"
+
+namespace margin::internal {
+
+// A response as far as seating goes.
+struct Speaker {
+  std::string_view model;
+  std::string_view channel;
+  bool usable = false;
+};
+
+struct Seat {
+  ModelId model = 0;
+  CellId cell = 0;
+  bool part = false;  // usable and present: calibrated
+};
+
+// R is Response or RecordedResponse; the result points into them.
+template <class R>
+[[nodiscard]] std::vector<Speaker> speakers_of(const std::vector<R>& responses) {
+  std::vector<Speaker> speakers;
+  speakers.reserve(responses.size());
+  for (const R& response : responses)
+    speakers.push_back({response.model, response.channel, usable(response.confidence, response.abstained)});
+  return speakers;
+}
+
+// The seats when everyone has one already; none when somebody or some cell is new.
+[[nodiscard]] std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, std::string_view segment,
+                                                          const Members& members, const Cells& cells);
+
+// kLimit: seating them would take more models or cells than configured.
+[[nodiscard]] Status check_room(std::span<const Speaker> speakers, std::string_view segment, const Members& members, const Cells& cells,
+                                const PoolConfigured& config);
+
+// Seats everyone, in order: mentions models and cells, lets models with a usable response join the pool and enter their cell.
+std::vector<Seat> seat_all(std::span<const Speaker> speakers, std::string_view segment, Members& members, Cells& cells,
+                           const CalibratorRecipe& recipe);
+
+}  // namespace margin::internal

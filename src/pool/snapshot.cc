@@ -1,0 +1,121 @@
+// A pool's snapshot: everything it needs to go on bit for bit. docs/pool.md#snapshot has the layout.
+#include <utility>
+
+#include "base/encoding.h"
+#include "base/parameter_encoding.h"
+#include "pool/limits.h"
+#include "pool/state.h"
+
+namespace margin::internal {
+namespace {
+
+constexpr std::uint32_t kSnapshotFormat = 0x4d504c31;  // "MPL1"
+
+void save_config(const PoolConfigured& config, Encoder& out) {
+  out.text(config.calibrator);
+  out.integer(static_cast<std::int32_t>(config.calibrator_version));
+  encode(config.calibrator_parameters, out);
+  out.text(config.vote);
+  out.integer(static_cast<std::int32_t>(config.vote_version));
+  encode(config.vote_parameters, out);
+  out.integer(config.pending_ms_max);
+  for (const std::uint32_t bound :
+       {config.models_max, config.cells_max, config.responses_max, config.decisions_max, config.early_max, config.remembered_events_max}) {
+    out.integer(bound);
+  }
+}
+
+PoolConfigured load_config(Decoder& in) {
+  PoolConfigured config;
+  config.calibrator = in.text();
+  config.calibrator_version = in.integer<std::int32_t>();
+  config.calibrator_parameters = decode_parameters(in);
+  config.vote = in.text();
+  config.vote_version = in.integer<std::int32_t>();
+  config.vote_parameters = decode_parameters(in);
+  config.pending_ms_max = in.integer<std::int64_t>();
+  for (std::uint32_t* bound : {&config.models_max, &config.cells_max, &config.responses_max, &config.decisions_max, &config.early_max,
+                               &config.remembered_events_max}) {
+    *bound = in.integer<std::uint32_t>();
+  }
+  return config;
+}
+
+Error corrupt(std::string_view what) { return {ErrorCode::kCorrupt, "pool: " + std::string(what)}; }
+
+// The calibrator is the configured one, and knows exactly those members it may, present where they are.
+bool fits(const Calibrator& calibrator, const CalibratorRecipe& recipe, const Members& members) {
+  if (calibrator.info().identifier != recipe.identifier || calibrator.info().version != recipe.version) return false;
+  if (calibrator.parameters() != recipe.parameters) return false;
+  for (ModelId model = 0; model < members.size(); ++model) {
+    if (calibrator.known(model) && (!members[model].joined() || calibrator.present(model) != members[model].present())) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void PoolState::save(Encoder& out) const {
+  out.integer(kSnapshotFormat);
+  save_config(config, out);
+  out.integer(time_ms);
+  out.flag(frozen);
+  out.text(vote->snapshot());
+  members.save(out);
+  out.integer(static_cast<std::uint64_t>(cells.size()));
+  for (CellId id = 0; id < cells.size(); ++id) {
+    out.text(cells[id].channel);
+    out.text(cells[id].segment);
+    out.text(cells[id].calibrator->snapshot());
+  }
+  decisions.save(out);
+  early.save(out);
+  awaited_reverts.save(out);
+  remembered.save(out);
+}
+
+Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
+  Decoder in(bytes);
+  if (in.integer<std::uint32_t>() != kSnapshotFormat) return corrupt("not a snapshot of a pool");
+  auto state = std::make_unique<PoolState>();
+  const PoolConfigured config = load_config(in);
+  if (!in.ok()) return corrupt("the configuration is truncated");
+  if (const ApplyResult configured = state->on(config, {}); configured.status == ApplyStatus::kRefused) {
+    const Error& error = *configured.error;
+    return error.code == ErrorCode::kNotFound ? error : corrupt(error.message);
+  }
+  if (state->config != config) return corrupt("parameters are missing");
+
+  state->time_ms = in.integer<std::int64_t>();
+  if (state->time_ms < 0 || state->time_ms >= kTimeMsEnd) in.fail();
+  state->frozen = in.flag();
+  const std::string vote_bytes = in.text();
+  if (!in.ok()) return corrupt("the bytes are truncated");
+  auto vote = restore_vote(vote_bytes);
+  if (!vote) return vote.error();
+  if ((*vote)->info().identifier != config.vote || (*vote)->info().version != config.vote_version ||
+      (*vote)->parameters() != config.vote_parameters) {
+    return corrupt("the vote is not the configured one");
+  }
+  state->vote = std::move(*vote);
+
+  state->members.load(in);
+  const std::size_t cells = in.length(3 * 8);
+  for (std::size_t i = 0; i < cells && in.ok(); ++i) {
+    Cell cell{in.text(), in.text(), nullptr};
+    auto calibrator = restore_calibrator(in.text());
+    if (!in.ok()) break;
+    if (!calibrator) return calibrator.error();
+    if (!fits(**calibrator, state->recipe, state->members)) return corrupt("a cell's calibrator is not the configured one");
+    cell.calibrator = std::move(*calibrator);
+    if (!state->cells.add(std::move(cell))) in.fail();
+  }
+  state->decisions.load(in, {state->members.size(), state->cells.size()});
+  state->early.load(in);
+  state->awaited_reverts.load(in);
+  state->remembered.load(in);
+  if (Status status = in.finish("pool"); !status) return status.error();
+  return state;
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,126 @@
+// Snapshots and events applied twice: the same bits, or a clear refusal.
+#include <gtest/gtest.h>
+
+#include "pool/pool_fixture.h"
+
+namespace margin {
+namespace {
+
+class SnapshotTest : public PoolTest {
+ protected:
+  // A bit of everything a pool can hold.
+  void live() {
+    configure({.vote = "stacked"});
+    teach("a", 0.0, 3);
+    teach("b", 1.0, 3, "law", "consistency");
+    const Uuid open = decide({{"a", "x"}, {"b", "y", 0.5}, {"c", "", 0.7}, {"d", "x", std::nullopt}});
+    const Event wrong = feedback(open, {{"b", 0.5}}, "mallory");
+    apply(wrong);
+    const Event early = plan({{"a", "x"}});
+    outcome(early.id, {{"a", 1.0}});
+    apply(OutcomeObserved{.decision = early.id, .gold = "x", .weight = 0.25, .source = "alice"});
+    revert(Uuid::make(now_, random_));
+    join("e", "a");
+    leave("b");
+    apply(FactorPinned{"a", 0.5});
+    apply(LearningFrozen{});
+    outcome(open, {{"a", 1.0}});
+    apply(LearningResumed{});
+    apply(OutcomeReverted{.feedback = wrong.id});
+    apply(early);
+  }
+};
+
+TEST_F(SnapshotTest, RestoresToTheSameBits) {
+  live();
+  const auto copy = Pool::restore(pool_.snapshot());
+  ASSERT_TRUE(copy.ok()) << copy.error().message;
+  EXPECT_EQ(copy->snapshot(), pool_.snapshot());
+}
+
+TEST_F(SnapshotTest, MidwayAnywhereEqualsNoSnapshot) {
+  live();
+  for (std::size_t cut = 0; cut <= log_.size(); ++cut) {
+    Pool first;
+    for (std::size_t i = 0; i < cut; ++i) first.apply(log_[i]);
+    auto second = Pool::restore(first.snapshot());
+    ASSERT_TRUE(second.ok()) << second.error().message;
+    for (std::size_t i = cut; i < log_.size(); ++i) second->apply(log_[i]);
+    EXPECT_EQ(second->digest(), pool_.digest()) << "cut at " << cut;
+  }
+}
+
+TEST_F(SnapshotTest, EveryEventAppliedTwiceChangesNothing) {
+  live();
+  Pool twice;
+  for (const Event& happened : log_) {
+    twice.apply(happened);
+    const Digest once = twice.digest();
+    EXPECT_EQ(twice.apply(happened).status, ApplyStatus::kDuplicate);
+    EXPECT_EQ(twice.digest(), once) << "event of type " << happened.body.index();
+  }
+  for (const Event& happened : log_) twice.apply(happened);
+  EXPECT_EQ(twice.digest(), pool_.digest());
+}
+
+TEST_F(SnapshotTest, DecisionsAndFeedbackAreRecognisedBeyondTheWindow) {
+  configure({.remembered_events_max = 1});
+  const Event made = plan({{"a", "x"}});
+  const Event early = feedback(made.id, {{"a", 1.0}});
+  for (const Event& happened : {early, event(ModelJoined{"b"})}) apply(happened);
+  EXPECT_EQ(pool_.apply(early).status, ApplyStatus::kDuplicate);
+  for (const Event& happened : {made, event(ModelJoined{"c"})}) apply(happened);
+  const Digest before = pool_.digest();
+  EXPECT_EQ(pool_.apply(made).status, ApplyStatus::kDuplicate);
+  EXPECT_EQ(pool_.apply(early).status, ApplyStatus::kDuplicate);
+  EXPECT_EQ(pool_.digest(), before);
+}
+
+TEST_F(SnapshotTest, TruncatedBytesAreRefused) {
+  live();
+  const std::string bytes = pool_.snapshot();
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(Pool::restore(std::string_view(bytes).substr(0, length)).ok()) << length;
+  }
+  EXPECT_EQ(Pool::restore(bytes + "x").error().code, ErrorCode::kCorrupt);
+}
+
+// A flipped bit may give another legal state; it must never give a pool that stops the program.
+TEST_F(SnapshotTest, FlippedBitsGiveARefusalOrAPoolThatWorks) {
+  live();
+  const std::string bytes = pool_.snapshot();
+  const Question asked = question({{"a", "x"}, {"c", "y"}, {"new", "x"}}, "law");
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string bad = bytes;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << random_.below(8)));
+    auto pool = Pool::restore(bad);
+    if (!pool.ok()) {
+      ++refused;
+      continue;
+    }
+    const auto decision = pool->decide(asked);
+    if (!decision.ok()) continue;
+    const Event made = event(*decision);
+    pool->apply(made);
+    pool->apply(event(OutcomeObserved{.decision = made.id, .gold = "x"}));
+    for (const Event& happened : log_) pool->apply(happened);
+    for (const FactorRow& row : pool->factors()) {
+      EXPECT_TRUE(row.explanation.calibrated >= 0.0 && row.explanation.calibrated <= 1.0) << "byte " << i;
+    }
+  }
+  EXPECT_GT(refused, bytes.size() / 4);
+}
+
+TEST_F(SnapshotTest, UnknownCalibratorVersionIsNamed) {
+  std::string bytes = pool_.snapshot();
+  const std::size_t version = bytes.find("margin") + 6;
+  bytes[version] = 99;
+  const auto pool = Pool::restore(bytes);
+  ASSERT_FALSE(pool.ok());
+  EXPECT_EQ(pool.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(pool.error().message.find("99"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace margin

@@ -1,0 +1,87 @@
+// PoolState: everything a pool knows, and what each event does to it. One file per kind of event; pool.cc is the public face.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "margin/event.h"
+#include "margin/pool.h"
+#include "margin/vote.h"
+#include "pool/cells.h"
+#include "pool/decisions.h"
+#include "pool/early.h"
+#include "pool/id_window.h"
+#include "pool/members.h"
+#include "pool/seating.h"
+#include "pool/verdict.h"
+
+namespace margin::internal {
+
+struct PoolState {
+  PoolState();
+
+  PoolConfigured config;  // with every parameter resolved
+  CalibratorRecipe recipe;
+  std::unique_ptr<Vote> vote;
+  std::int64_t time_ms = 0;
+  bool frozen = false;
+  Members members;
+  Cells cells;
+  Decisions decisions;
+  EarlyFeedback early;
+  IdWindow awaited_reverts;  // of feedback that has not come
+  IdWindow remembered;       // events applied
+
+  // `taken_back`: a later event of the log being folded reverts this outcome.
+  ApplyResult apply(const Event& event, bool taken_back = false);
+
+  [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
+  [[nodiscard]] bool needs_fold() const;
+  [[nodiscard]] std::vector<FactorRow> factors() const;
+  // Pins included; the cell knows the model.
+  [[nodiscard]] double calibrate(const Seat& seat, double confidence) const;
+
+  void save(Encoder& out) const;
+  [[nodiscard]] static Result<std::unique_ptr<PoolState>> load(std::string_view bytes);
+
+ private:
+  struct Context {
+    Uuid id;
+    bool taken_back = false;
+  };
+
+  [[nodiscard]] bool seen(const Event& event) const;
+  void advance(std::int64_t to_ms);
+  // Its time lies before what the pool still remembers. Ids that carry no time never count as old.
+  [[nodiscard]] bool forgotten(Uuid id) const;
+
+  ApplyResult on(const PoolConfigured& event, Context context);
+  ApplyResult on(const ModelJoined& event, Context context);
+  ApplyResult on(const ModelLeft& event, Context context);
+  ApplyResult on(const DecisionMade& event, Context context);
+  ApplyResult on(const OutcomeObserved& event, Context context);
+  ApplyResult on(const OutcomeReverted& event, Context context);
+  ApplyResult on(const LearningFrozen& event, Context context);
+  ApplyResult on(const LearningResumed& event, Context context);
+  ApplyResult on(const FactorPinned& event, Context context);
+  ApplyResult on(const FactorUnpinned& event, Context context);
+
+  ApplyResult revert_feedback(Uuid feedback);
+  ApplyResult revert_source(std::string_view source);
+
+  // Records a verdict's outcomes with the decision and learns them; all or nothing.
+  ApplyResult record(DecisionRecord& decision, const FeedbackMark& mark, const Verdict& verdict, std::span<const double> outcomes);
+  void learn(const DecisionRecord& decision, std::span<const std::size_t> fresh);
+  void teach_vote(const DecisionRecord& decision);
+};
+
+// An answer to an event, in short.
+[[nodiscard]] inline ApplyResult refused(Error error) { return {.status = ApplyStatus::kRefused, .error = std::move(error)}; }
+[[nodiscard]] inline ApplyResult refused(ErrorCode code, std::string message) { return refused(Error{code, std::move(message)}); }
+[[nodiscard]] inline ApplyResult changed(bool really) { return {.status = really ? ApplyStatus::kApplied : ApplyStatus::kDuplicate}; }
+
+}  // namespace margin::internal
