@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/encoding.h"
@@ -207,10 +208,12 @@ class MarginAdaptive final : public Calibrator {
     const Forecast forecast = this->forecast(model, explanation.confidence);
     const double by_pool = mixture(clipped_at_one(pool_band(k), forecast.powers));
     const double by_model = mixture(clipped_at_one(forecast.with_model, forecast.powers));
-    const double stated = explanation.confidence > 0.0 ? explanation.confidence : 1.0;
+    // Below the smallest normal number a factor would overflow, as it would at 0.
+    const bool has_factor = explanation.confidence >= std::numeric_limits<double>::min();
+    const double stated = has_factor ? explanation.confidence : 1.0;
     const Counters counters = current(model);
     explanation.observations = get(exposure(counters.data(), k), lanes() - link_count());  // link 0 of the slowest clock: a plain count
-    explanation.terms = {{explanation.confidence > 0.0 ? "pool band factor" : "pool band probability", by_pool / stated},
+    explanation.terms = {{has_factor ? "pool band factor" : "pool band probability", by_pool / stated},
                          {"model ratio", by_model / by_pool},
                          {"band ratio", forecast.mixed / by_model},
                          {"closing factor", forecast.final / forecast.mixed},
