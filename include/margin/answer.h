@@ -20,8 +20,9 @@ enum class AnswerKind : std::uint8_t {
   kExact,   // the bytes themselves
   kCode,    // all whitespace removed (ASCII and Unicode)
   kChoice,  // the letter, "B" from "(b)", "Answer: B" or "B) because ..."; where none is plainly named, as kText
-  kMath,  // the exact value of a number: fractions, decimals, LaTeX boxes, thousands separators, percent signs; else without LaTeX's layout
-  kText,  // lower case (ASCII), no articles, no punctuation, single spaces; exact if that leaves nothing
+  kMath,    // the exact value of a number: fractions, decimals, LaTeX boxes, thousands separators, percent signs; else
+            // the expression without LaTeX's layout
+  kText,    // lower case (ASCII), no articles, no punctuation, single spaces; exact if that leaves nothing
 };
 
 // "exact", "code", "choice", "math", "text". kInvalidArgument for anything else.

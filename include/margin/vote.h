@@ -101,8 +101,8 @@ class Vote {
 // Every registered vote, in the order tables show them.
 [[nodiscard]] std::span<const VoteInfo* const> vote_catalog();
 
-// kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know; kInvalidArgument: a bad
-// parameter.
+// kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know;
+// kInvalidArgument: a bad parameter.
 [[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, const Parameters& parameters = {});
 [[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, int version, const Parameters& parameters);
 

@@ -43,7 +43,8 @@ class Cleaner {
     if (c == '\\') return command();
     if (c == '{') return open();
     if (c == '}') return close();
-    if (c == '$' || c == '~' || static_cast<unsigned char>(c) < ' ') return put_space();
+    const bool tie = c == '~' && !out_.empty() && out_.back() != ' ';  // LaTeX's space between words; "~5" is "about 5"
+    if (c == '$' || tie || static_cast<unsigned char>(c) < ' ') return put_space();
     out_ += c;
   }
 

@@ -246,6 +246,12 @@ TEST(MathAnswer, DifferentAnswersStayApart) {
       {"2x", "2"},
       {"1/2/3", "1/6"},
       {"12 am", "12 pm"},
+      {"~5", "5"},
+      {"\\frac123", "3/2"},
+      {"1.2.3", "1.23"},
+      {"5 6/7/8", "5"},
+      {"\\pm 5", "5"},
+      {"5!", "5"},
   };
   for (const auto& [a, b] : pairs) EXPECT_NE(math(a), math(b)) << a << " | " << b;
 }

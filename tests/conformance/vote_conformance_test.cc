@@ -1,6 +1,4 @@
 // What every registered vote promises (include/margin/vote.h), tested on each of them.
-#include "margin/vote.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "allocations.h"
 #include "margin/random.h"
+#include "margin/vote.h"
 
 namespace margin::conformance {
 namespace {

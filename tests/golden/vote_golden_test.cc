@@ -66,7 +66,8 @@ void expect_selection(const golden::Selection& expected, const std::vector<Task>
 }
 
 class VoteGolden : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Streams, VoteGolden, testing::Values("edges", "shift", "zeros"), [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(Streams, VoteGolden, testing::Values("edges", "shift", "zeros"),
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST_P(VoteGolden, SelectionsOfRawConfidencesAgree) {
   const std::vector<Task> tasks = tasks_of(golden::read_stream(GetParam()));
