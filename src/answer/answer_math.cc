@@ -309,13 +309,10 @@ class NumberReader {
     into = {};
     std::string_view digits = run_of_digits();
     into.digits = digits;
-    bool grouped = false;
     while (digits_are_a_first_group(digits) && rest_.size() >= 4 && rest_[0] == ',' && std::all_of(&rest_[1], &rest_[1] + 3, is_digit)) {
       into.digits.append(rest_.substr(1, 3));
       rest_.remove_prefix(4);
-      grouped = true;
     }
-    if (grouped && !rest_.empty() && is_digit(rest_[0])) return false;
     if (take(".")) {
       const std::string_view behind = run_of_digits();
       into.digits += behind;

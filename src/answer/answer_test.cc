@@ -194,6 +194,7 @@ TEST(MathAnswer, OneValueHasOneForm) {
       {"x+1", "x + 1", "$x+1$", "\\boxed{x + 1}", "x\\,+\\,1."},
       {"x^{2}", "x ^ {2}"},
       {"\\text{Tuesday}", "Tuesday"},
+      {"-7cm", "- 7cm"},
   };
   std::vector<std::string> forms;
   for (const auto& spellings : values) {

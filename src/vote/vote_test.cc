@@ -45,6 +45,19 @@ TEST(VoteRegistry, UnknownNameVersionAndParameterAreRefused) {
   EXPECT_EQ(make_vote("sum", {{"step", 0.1}}).error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST(VoteSnapshot, EveryParameterIsNamed) {
+  std::string bytes = vote_named("log_odds")->snapshot();
+  ASSERT_TRUE(restore_vote(bytes).ok());
+  const std::size_t count = 4 + 8 + 8 + 4;                                   // behind format, identifier and version
+  const std::size_t first = 8 + std::string("alternatives").size() + 1 + 8;  // the first parameter's name, kind and value
+  ASSERT_EQ(bytes[count], 3);
+  bytes[count] = 2;
+  bytes.erase(count + 8, first);
+  const auto restored = restore_vote(bytes);
+  ASSERT_FALSE(restored.ok());
+  EXPECT_EQ(restored.error().code, ErrorCode::kCorrupt);
+}
+
 TEST(Sum, AddsConfidences) {
   const Tally tally = tally_of(*vote_named("sum"), {{0, 0, 0.9}, {1, 1, 0.5}, {2, 1, 0.6}}, 2);
   EXPECT_EQ(tally.winner, 1U);
@@ -201,6 +214,22 @@ TEST(Stacked, OneSidedStreamsStayFinite) {
   vote->learn(ballots, 2, upset);
   const Tally tally = tally_of(*vote, ballots, 2);
   EXPECT_TRUE(std::isfinite(tally.scores[0]) && std::isfinite(tally.scores[1]));
+  EXPECT_GT(vote->weight(ballots, 60), before);
+}
+
+TEST(Stacked, UpsetBeyondTheRangeOfDoublesIsLearned) {
+  // Each model enters alone, with full strength; together they leave the right answer a probability that underflows to 0.
+  auto vote = vote_named("stacked", {{"alternatives", 1e6}, {"clip", 1e-12}});
+  std::vector<Ballot> ballots;
+  for (ModelId model = 0; model <= 60; ++model) {
+    ballots.push_back({model, model == 60 ? 1U : 0U, 1.0});
+    vote->learn(std::vector<Ballot>{{model, 0, 1.0}}, 1, std::vector<double>{kUnknown});
+  }
+  ASSERT_EQ(tally_of(*vote, ballots, 2).shares[1], 0.0);
+  const double before = vote->weight(ballots, 60);
+  std::vector<double> upset(61, 0.0);
+  upset.back() = 1.0;
+  vote->learn(ballots, 2, upset);
   EXPECT_GT(vote->weight(ballots, 60), before);
 }
 
