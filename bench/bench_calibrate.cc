@@ -1,4 +1,4 @@
-// Learning and calibrating one observation, beside the machine's limit: the dependent multiply-add that no exponential average can avoid.
+// Learning and calibrating one observation, beside the machine's limit.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -37,16 +37,6 @@ const std::vector<Observation>& rows() {
   static const std::vector<Observation> kRows = stream(512, kModels);
   return kRows;
 }
-
-void multiply_add_chain(benchmark::State& state) {
-  double average = 0.5;
-  for (auto _ : state) {
-    for (const Observation& row : rows()) average = 0.96 * average + 0.04 * row.outcome;
-    benchmark::DoNotOptimize(average);
-  }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows().size()));
-}
-BENCHMARK(multiply_add_chain);
 
 // One prequential pass by arrays.
 void in_batches(benchmark::State& state, const char* method) {
@@ -129,10 +119,9 @@ void compare_with_golden(const char* method) {
 
 int main(int argc, char** argv) {
   for (const char* method : {"margin", "margin_adaptive"}) margin::compare_with_golden(method);
-  std::vector<margin::bench::Promise> promises = {{"margin/batch", "multiply_add_chain", 3.0},
-                                                  {"margin/one_by_one", "multiply_add_chain", 3.0},
-                                                  {"margin_adaptive/batch", "multiply_add_chain", 120.0},
-                                                  {"margin_adaptive/one_by_one", "multiply_add_chain", 120.0},
+  std::vector<margin::bench::Promise> promises = {{"margin/batch", margin::bench::kChain, 3.0},
+                                                  {"margin_adaptive/batch", margin::bench::kChain, 120.0},
+                                                  {"margin_adaptive/one_by_one", margin::bench::kChain, 120.0},
                                                   {"after/1000000/8", "after/1000/8", 1.5},
                                                   {"after/1000000/64", "after/1000/8", 2.0}};
   for (const auto* info : margin::calibrator_catalog()) {

@@ -163,10 +163,12 @@ class Calibrator {
   // Written so that NaN is neither.
   [[nodiscard]] static bool is_probability(double x) { return x >= 0.0 && x <= 1.0; }
   [[nodiscard]] static bool is_legal(const Observation& observation) {
-    // Compared as bits, one comparison each: the bits of a positive double grow with it, and negative ones and NaN come after all of them.
+    // As bits, one comparison each: the bits of a positive double grow with it, and those of negative ones and of NaN come after.
     constexpr auto kOne = std::bit_cast<std::uint64_t>(1.0);
-    const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x + 0.0); };  // + 0.0 turns -0 into 0
-    return bits(observation.confidence) <= kOne && bits(observation.outcome) <= kOne && bits(observation.weight) - 1 < kOne;
+    const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+    if (bits(observation.confidence) <= kOne && bits(observation.outcome) <= kOne && bits(observation.weight) - 1 < kOne) [[likely]] return true;
+    // What remains legal is a negative zero.
+    return is_probability(observation.confidence) && is_probability(observation.outcome) && observation.weight > 0.0 && observation.weight <= 1.0;
   }
   [[noreturn]] void stop(ModelId model, double confidence) const;
   [[nodiscard]] Error refusal(const Observation& observation) const;

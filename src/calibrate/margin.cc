@@ -78,31 +78,17 @@ class Margin final : public Calibrator {
 
  protected:
   [[nodiscard]] double predict(ModelId model, double confidence) const override {
-    return std::min(effective_factor(model, band_index(confidence)) * confidence, 1.0);
+    return calibrated(model, band_index(confidence), confidence);
   }
 
-  void learn(const Observation& observation) override {
-    const std::size_t k = band_index(observation.confidence);
-    Band* const bands_of_model = &bands_[observation.model * band_count()];
-    Band& band = bands_of_model[k];
-    const double rate = this->rate(observation);
-    band.estimate = both(1.0 - rate) * band.estimate + both(rate) * Pair{observation.outcome, observation.confidence};
-    band.count += observation.weight;
-    band.weighted = both(band.count) * band.estimate;
-
-    Pair total = both(0.0);
-    for (std::size_t i = 0; i < band_count(); ++i) total += bands_of_model[i].weighted;
-    totals_[observation.model] = total;
-    if (shrinks_to_pool()) pool_factors_[k] = mean_band_factor(k);
-  }
+  void learn(const Observation& observation) override { learn_in_band(observation, band_index(observation.confidence)); }
 
   void predict_then_learn(std::span<const Observation> observations, std::span<double> calibrated) override {
     for (std::size_t r = 0; r < observations.size(); ++r) {
-      // A copy, and the store last: so the compiler knows that writing the result changes no input, and finds the band once.
-      const Observation observation = observations[r];
-      const double p = Margin::predict(observation.model, observation.confidence);
-      Margin::learn(observation);
-      calibrated[r] = p;
+      const Observation& observation = observations[r];
+      const std::size_t k = band_index(observation.confidence);
+      calibrated[r] = this->calibrated(observation.model, k, observation.confidence);
+      learn_in_band(observation, k);
     }
   }
 
@@ -186,8 +172,10 @@ class Margin final : public Calibrator {
 
   [[nodiscard]] std::size_t band_count() const { return kFixedBands != 0 ? kFixedBands : band_count_; }
   [[nodiscard]] bool shrinks_to_pool() const { return !kPlain && shrinks_to_pool_; }
+  // band_of, with the minimum taken before the conversion: fewer instructions, the same band.
   [[nodiscard]] std::size_t band_index(double confidence) const {
-    return static_cast<std::size_t>(band_of(confidence, static_cast<int>(band_count())));
+    const auto bands = static_cast<double>(band_count());
+    return static_cast<std::size_t>(static_cast<std::int64_t>(std::min(confidence * bands, bands - 1.0)));
   }
   [[nodiscard]] const Band& band(ModelId model, std::size_t k) const { return bands_[model * band_count() + k]; }
   [[nodiscard]] Band& band(ModelId model, std::size_t k) { return bands_[model * band_count() + k]; }
@@ -197,11 +185,28 @@ class Margin final : public Calibrator {
     return own > 0.0 ? own : number(parameters(), "alpha");
   }
 
-  [[nodiscard]] double rate(const Observation& observation) const {
-    if ((kPlain || symmetric_) && observation.weight == 1.0) [[likely]]
-      return alpha_correct_;
-    const double plain = alpha_correct_ * observation.outcome + alpha_incorrect_ * (1.0 - observation.outcome);
-    return internal::weighted_rate(plain, observation.weight);
+  [[nodiscard]] double calibrated(ModelId model, std::size_t k, double confidence) const {
+    return std::min(effective_factor(model, k) * confidence, 1.0);
+  }
+
+  void learn_in_band(const Observation& observation, std::size_t k) {
+    Band* const bands_of_model = &bands_[observation.model * band_count()];
+    Band& band = bands_of_model[k];
+    const Pair observed = {observation.outcome, observation.confidence};
+    if ((kPlain || symmetric_) && observation.weight == 1.0) [[likely]] {
+      band.estimate = keep_ * band.estimate + take_ * observed;
+    } else {
+      const double plain = alpha_correct_ * observation.outcome + alpha_incorrect_ * (1.0 - observation.outcome);
+      const double rate = internal::weighted_rate(plain, observation.weight);
+      band.estimate = both(1.0 - rate) * band.estimate + both(rate) * observed;
+    }
+    band.count += observation.weight;
+    band.weighted = both(band.count) * band.estimate;
+
+    Pair total = bands_of_model[0].weighted;
+    for (std::size_t i = 1; i < band_count(); ++i) total += bands_of_model[i].weighted;
+    totals_[observation.model] = total;
+    if (shrinks_to_pool()) pool_factors_[k] = mean_band_factor(k);
   }
 
   // n / (n + k_s): how much a band's own factor counts.
@@ -211,8 +216,9 @@ class Margin final : public Calibrator {
 
   [[nodiscard]] double effective_factor(ModelId model, std::size_t k) const {
     const Band& cell = band(model, k);
-    const double own = share(cell);
-    return own * ratio(cell.estimate) + (1.0 - own) * target(model, k);
+    if (!kPlain && shrinkage_ == 0.0) return ratio(cell.estimate);
+    const double toward = target(model, k);
+    return toward + share(cell) * (ratio(cell.estimate) - toward);
   }
 
   // Over the present models that have observations in the band; 1 when there are none.
@@ -242,7 +248,9 @@ class Margin final : public Calibrator {
   const double alpha_incorrect_;
   const double shrinkage_;
   const std::size_t band_count_;
-  const bool symmetric_;
+  const bool symmetric_;  // one rate for right and wrong; at weight 1 it is:
+  const Pair take_ = both(alpha_correct_);
+  const Pair keep_ = both(1.0 - alpha_correct_);
   const bool shrinks_to_pool_;
   const bool enters_from_pool_;
   std::vector<Band> bands_;           // by model, then band
