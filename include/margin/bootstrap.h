@@ -2,10 +2,11 @@
 // A task's contribution to a metric is summed once into a row (TaskRows); a resample is then a weighted sum of rows, and all resamples
 // together one matrix product. Used by experiments. docs/metrics.md has the definitions.
 //
-//   const margin::TaskResamples resamples({.tasks = 1000, .seed = 7});         // once, for every method and ordering
-//   const margin::Resampled ours = margin::resample(resamples, our_orderings);  // std::vector<TaskRows>, one per ordering
-//   const margin::Resampled theirs = margin::resample(resamples, their_orderings);
-//   margin::Difference d = margin::paired_difference(ours, theirs, margin::Better::kLower);
+//   const std::vector<std::optional<double>> ours = {1.0, 1.0, 0.0, 1.0}, theirs = {1.0, 0.0, 0.0, 1.0};  // pass@1, task by task
+//   const std::vector<margin::TaskRows> our_orderings = {margin::mean_rows(ours)}, their_orderings = {margin::mean_rows(theirs)};
+//   const margin::TaskResamples resamples({.tasks = 4, .seed = 7});  // once, for every method and ordering
+//   margin::Difference d = margin::paired_difference(margin::resample(resamples, our_orderings),
+//                                                    margin::resample(resamples, their_orderings), margin::Better::kHigher);
 //
 // Everything is a function of its arguments alone. Callers that want threads split methods or ranges of resamples between them
 // (resample_range); the result has the same bits however it was split.

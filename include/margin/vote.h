@@ -1,10 +1,13 @@
 // Vote: selects one answer of a task from its responses' calibrated confidences. Some votes learn from the task's outcomes.
 // Made by identifier (make_vote): sum, argmax, majority, log_odds, discounted, stacked. docs/voting.md has the formulas.
 //
+//   const std::vector<margin::Ballot> ballots = {{.model = 0, .answer = 0, .confidence = 0.9},
+//                                                {.model = 1, .answer = 1, .confidence = 0.6}};
+//   const std::vector<double> outcomes = {0.0, 1.0};
 //   auto vote = margin::make_vote("stacked");
 //   margin::Tally tally;
-//   vote.value()->tally(ballots, answers, tally);      // decide first
-//   vote.value()->learn(ballots, answers, outcomes);   // then learn, as soon as the outcomes are known, or that they never will be
+//   vote.value()->tally(ballots, 2, tally);     // decide first
+//   vote.value()->learn(ballots, 2, outcomes);  // then learn, as soon as the outcomes are known, or that they never will be
 //
 // Like a calibrator, a vote is a pure state machine with the same bits everywhere, not thread-safe (many threads may call const
 // functions), and neither tally() nor learn() allocates once its models and its Tally have been seen.

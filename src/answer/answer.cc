@@ -40,16 +40,11 @@ std::string_view name_of(AnswerKind kind) { return kKinds[static_cast<std::size_
 std::string canonical_answer(AnswerKind kind, std::string_view answer) {
   if (answer.size() > kAnswerBytesMax) return long_form(answer);
   switch (kind) {
-    case AnswerKind::kExact:
-      break;
-    case AnswerKind::kCode:
-      return internal::code_form(answer);
-    case AnswerKind::kChoice:
-      return internal::choice_form(answer);
-    case AnswerKind::kMath:
-      return internal::math_form(answer);
-    case AnswerKind::kText:
-      return internal::text_form(answer);
+    case AnswerKind::kExact: break;
+    case AnswerKind::kCode: return internal::code_form(answer);
+    case AnswerKind::kChoice: return internal::choice_form(answer);
+    case AnswerKind::kMath: return internal::math_form(answer);
+    case AnswerKind::kText: return internal::text_form(answer);
   }
   return std::string(answer);
 }

@@ -93,7 +93,7 @@ std::string to_text(const Decimal& value) {
   return sign + value.digits.substr(0, static_cast<std::size_t>(point)) + '.' + value.digits.substr(static_cast<std::size_t>(point));
 }
 
-std::optional<std::string> quotient_text(Decimal numerator, Decimal denominator) {
+std::optional<std::string> quotient_text(Decimal numerator, const Decimal& denominator) {
   if (denominator.digits.empty()) return std::nullopt;
   if (numerator.digits.empty()) return "0";
   numerator.negative = numerator.negative != denominator.negative;

@@ -23,7 +23,7 @@ struct Decimal {
 
 // The value of numerator / denominator: as a decimal where it is one ("0.5"), else as a reduced fraction ("-1/3"). Above 38 digits a
 // fraction is not reduced, so one value may have several texts, but never two values one. None when the denominator is zero.
-[[nodiscard]] std::optional<std::string> quotient_text(Decimal numerator, Decimal denominator);
+[[nodiscard]] std::optional<std::string> quotient_text(Decimal numerator, const Decimal& denominator);
 
 // The numerator of whole + numerator / denominator over the same denominator, for non-negative integers of at most 18 digits and a
 // proper fraction; none for others.

@@ -22,7 +22,7 @@ const CalibratorInfo& info() {
 }
 
 struct Score {
-  double value = 0.0;   // c - o
+  double value = 0.0;  // c - o
   double weight = 1.0;
 };
 
@@ -127,7 +127,8 @@ class AciQuantileScale final : public internal::PerModelCalibrator<Model> {
   void describe(ModelId model, Explanation& explanation) const override {
     const Model& own = state(model);
     explanation.observations = own.weight();
-    explanation.terms = {{"overconfidence taken off", own.quantile()}, {"level of its quantile", own.level()}, {"coverage so far", own.coverage()}};
+    explanation.terms = {
+        {"overconfidence taken off", own.quantile()}, {"level of its quantile", own.level()}, {"coverage so far", own.coverage()}};
   }
 
  private:

@@ -26,7 +26,9 @@ Error out_of_range(std::string_view field, double value, std::string_view range)
 
 Error at_row(std::size_t row, const Error& error) { return {error.code, "row " + std::to_string(row) + ": " + error.message}; }
 
-Error not_present(ModelId model) { return {ErrorCode::kNotFound, "model: " + std::to_string(model) + " is not present in this calibrator"}; }
+Error not_present(ModelId model) {
+  return {ErrorCode::kNotFound, "model: " + std::to_string(model) + " is not present in this calibrator"};
+}
 
 }  // namespace
 
@@ -83,7 +85,8 @@ void Calibrator::leave(ModelId model) {
   on_presence_changed(model);
 }
 
-Status Calibrator::calibrate_batch(std::span<const ModelId> models, std::span<const double> confidences, std::span<double> calibrated) const {
+Status Calibrator::calibrate_batch(std::span<const ModelId> models, std::span<const double> confidences,
+                                   std::span<double> calibrated) const {
   if (models.size() != confidences.size() || models.size() != calibrated.size()) {
     return {ErrorCode::kInvalidArgument, "calibrate_batch: got " + std::to_string(models.size()) + " models, " +
                                              std::to_string(confidences.size()) + " confidences and room for " +
@@ -124,7 +127,8 @@ Status Calibrator::fit(std::span<const Observation> rows) {
   if (!info_->design_time) return {ErrorCode::kUnsupported, info_->identifier + " learns online and has no fit"};
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (rows[r].model >= kModelsMax) {
-      return at_row(r, {ErrorCode::kLimit, "model: got " + std::to_string(rows[r].model) + ", expected an id below " + std::to_string(kModelsMax)});
+      return at_row(
+          r, {ErrorCode::kLimit, "model: got " + std::to_string(rows[r].model) + ", expected an id below " + std::to_string(kModelsMax)});
     }
     if (!is_legal(rows[r])) return at_row(r, illegal_value(rows[r]));
   }

@@ -20,7 +20,9 @@ const CalibratorInfo& info() {
 class DecayedHistogram final : public internal::PerModelCalibrator<internal::Histogram> {
  public:
   explicit DecayedHistogram(Parameters resolved)
-      : PerModelCalibrator(margin::info(), std::move(resolved)), alpha_(number(parameters(), "alpha")), bins_(integer(parameters(), "bins")) {}
+      : PerModelCalibrator(margin::info(), std::move(resolved)),
+        alpha_(number(parameters(), "alpha")),
+        bins_(integer(parameters(), "bins")) {}
 
   [[nodiscard]] int bands() const override { return bins_; }
 

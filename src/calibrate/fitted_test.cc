@@ -31,7 +31,8 @@ Rows random_rows(std::uint64_t seed, int count) {
   Rows rows;
   for (int i = 0; i < count; ++i) {
     const double confidence = random.uniform();
-    rows.push_back({.confidence = confidence, .outcome = random.chance(0.2 + 0.3 * confidence) ? 1.0 : 0.0, .weight = 1.0 - random.uniform()});
+    rows.push_back(
+        {.confidence = confidence, .outcome = random.chance(0.2 + 0.3 * confidence) ? 1.0 : 0.0, .weight = 1.0 - random.uniform()});
   }
   return rows;
 }

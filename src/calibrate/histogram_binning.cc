@@ -34,7 +34,8 @@ struct Model : internal::Histogram {
 
 class HistogramBinning final : public internal::FrozenCalibrator<Model> {
  public:
-  explicit HistogramBinning(Parameters resolved) : FrozenCalibrator(margin::info(), std::move(resolved)), bins_(integer(parameters(), "bins")) {}
+  explicit HistogramBinning(Parameters resolved)
+      : FrozenCalibrator(margin::info(), std::move(resolved)), bins_(integer(parameters(), "bins")) {}
 
   [[nodiscard]] int bands() const override { return bins_; }
 

@@ -45,7 +45,9 @@ struct Model {
 class OnlinePlatt final : public internal::PerModelCalibrator<Model> {
  public:
   explicit OnlinePlatt(Parameters resolved)
-      : PerModelCalibrator(margin::info(), std::move(resolved)), eta_(number(parameters(), "eta")), lambda_(number(parameters(), "lambda")) {}
+      : PerModelCalibrator(margin::info(), std::move(resolved)),
+        eta_(number(parameters(), "eta")),
+        lambda_(number(parameters(), "lambda")) {}
 
  protected:
   [[nodiscard]] Model fresh() const override { return {}; }

@@ -108,7 +108,9 @@ Curve best_curve(std::span<const Observation> rows) {
     }
     at = next;
     value = next_value;
-    if (std::fabs(move.slope) <= kPrecision * (1.0 + std::fabs(at.slope)) && std::fabs(move.height) <= kPrecision * (1.0 + std::fabs(at.height))) break;
+    if (std::fabs(move.slope) <= kPrecision * (1.0 + std::fabs(at.slope)) &&
+        std::fabs(move.height) <= kPrecision * (1.0 + std::fabs(at.height)))
+      break;
   }
   return loss.curve(at);
 }

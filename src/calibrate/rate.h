@@ -17,8 +17,6 @@ namespace margin::internal {
 
 // The rate of an exponential average for an observation of this weight, 1-(1-alpha)^w: two halves forget as much as one whole.
 // Exactly alpha at weight 1.
-[[nodiscard]] inline double weighted_rate(double alpha, double weight) {
-  return weight == 1.0 ? alpha : -expm1(weight * log1p(-alpha));
-}
+[[nodiscard]] inline double weighted_rate(double alpha, double weight) { return weight == 1.0 ? alpha : -expm1(weight * log1p(-alpha)); }
 
 }  // namespace margin::internal

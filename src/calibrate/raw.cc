@@ -25,6 +25,7 @@ class Raw final : public Calibrator {
 
 }  // namespace
 
-const internal::Method internal::kRaw = {info, [](Parameters resolved) -> std::unique_ptr<Calibrator> { return std::make_unique<Raw>(std::move(resolved)); }};
+const internal::Method internal::kRaw = {
+    info, [](Parameters resolved) -> std::unique_ptr<Calibrator> { return std::make_unique<Raw>(std::move(resolved)); }};
 
 }  // namespace margin

@@ -35,7 +35,8 @@ const Method* find(std::string_view identifier, int version) {
 
 Error unknown(std::string_view identifier, int version) {
   if (find(identifier, 0) != nullptr) {
-    return {ErrorCode::kNotFound, "calibrator " + std::string(identifier) + " has no version " + std::to_string(version) + " in this binary"};
+    return {ErrorCode::kNotFound,
+            "calibrator " + std::string(identifier) + " has no version " + std::to_string(version) + " in this binary"};
   }
   std::vector<std::string> names;
   for (const Method* method : kMethods) names.push_back(method->info().identifier);

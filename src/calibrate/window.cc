@@ -3,7 +3,8 @@
 namespace margin::internal {
 
 ParameterSpec window_parameter() {
-  return integer_parameter("window", 200, 1, 1'000'000, "observations of a model that count; memory for all of them is taken when it joins");
+  return integer_parameter("window", 200, 1, 1'000'000,
+                           "observations of a model that count; memory for all of them is taken when it joins");
 }
 
 void save_pairs(const PairWindow& window, Encoder& out) {
@@ -20,8 +21,8 @@ std::vector<WeightedPair> load_pairs(Decoder& in, std::size_t capacity) {
   if (pairs.size() > capacity) in.fail();
   for (WeightedPair& pair : pairs) {
     pair = {.confidence = in.real(), .outcome = in.real(), .weight = in.real()};
-    const bool legal = pair.confidence >= 0.0 && pair.confidence <= 1.0 && pair.outcome >= 0.0 && pair.outcome <= 1.0 && pair.weight > 0.0 &&
-                       pair.weight <= 1.0;
+    const bool legal = pair.confidence >= 0.0 && pair.confidence <= 1.0 && pair.outcome >= 0.0 && pair.outcome <= 1.0 &&
+                       pair.weight > 0.0 && pair.weight <= 1.0;
     if (!legal) in.fail();
   }
   if (!in.ok()) pairs.clear();

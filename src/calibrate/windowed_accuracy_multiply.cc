@@ -32,8 +32,7 @@ class WindowedAccuracyMultiply final : public internal::WindowedAccuracy {
   void describe(ModelId model, Explanation& explanation) const override {
     const internal::WindowSums& sums = state(model);
     explanation.observations = sums.weight();
-    explanation.factor =
-        sums.confidence() > 0.0 ? std::min(sums.outcome() / sums.confidence(), std::numeric_limits<double>::max()) : 1.0;
+    explanation.factor = sums.confidence() > 0.0 ? std::min(sums.outcome() / sums.confidence(), std::numeric_limits<double>::max()) : 1.0;
     if (sums.empty()) {
       explanation.terms = {{"stated confidence (empty window)", explanation.confidence}};
     } else {
@@ -46,7 +45,8 @@ class WindowedAccuracyMultiply final : public internal::WindowedAccuracy {
 
 }  // namespace
 
-const internal::Method internal::kWindowedAccuracyMultiply = {
-    info, [](Parameters resolved) -> std::unique_ptr<Calibrator> { return std::make_unique<WindowedAccuracyMultiply>(std::move(resolved)); }};
+const internal::Method internal::kWindowedAccuracyMultiply = {info, [](Parameters resolved) -> std::unique_ptr<Calibrator> {
+                                                                return std::make_unique<WindowedAccuracyMultiply>(std::move(resolved));
+                                                              }};
 
 }  // namespace margin

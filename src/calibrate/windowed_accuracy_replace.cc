@@ -36,7 +36,8 @@ class WindowedAccuracyReplace final : public internal::WindowedAccuracy {
 
 }  // namespace
 
-const internal::Method internal::kWindowedAccuracyReplace = {
-    info, [](Parameters resolved) -> std::unique_ptr<Calibrator> { return std::make_unique<WindowedAccuracyReplace>(std::move(resolved)); }};
+const internal::Method internal::kWindowedAccuracyReplace = {info, [](Parameters resolved) -> std::unique_ptr<Calibrator> {
+                                                               return std::make_unique<WindowedAccuracyReplace>(std::move(resolved));
+                                                             }};
 
 }  // namespace margin

@@ -6,5 +6,6 @@ int main() {
   margin::determinism::probe_math();
   margin::determinism::probe_calibrators();
   margin::determinism::probe_votes();
+  margin::determinism::probe_pool();
   return 0;
 }

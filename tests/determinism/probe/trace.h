@@ -51,5 +51,6 @@ inline double confidence(Random& random) {
 void probe_math();
 void probe_calibrators();
 void probe_votes();
+void probe_pool();
 
 }  // namespace margin::determinism
