@@ -1,0 +1,19 @@
+// The parameters of margin_adaptive: what they are, and what no range can express about them.
+#pragma once
+
+#include <cstddef>
+
+#include "margin/calibrator.h"
+
+namespace margin::internal {
+
+// Bounds of the shape, so that one forecast fits on the stack.
+inline constexpr std::size_t kClocksMax = 6;
+inline constexpr std::size_t kLinksMax = 6;
+inline constexpr std::size_t kBandsMax = 20;
+
+[[nodiscard]] const CalibratorInfo& adaptive_info();
+// Clocks ascend; links are whole, ascend and begin with 0, whose exposure is the plain count.
+[[nodiscard]] Status check_adaptive(const Parameters& resolved);
+
+}  // namespace margin::internal
