@@ -35,14 +35,15 @@ function(margin_layer name)
   endif()
 endfunction()
 
-# margin_test(NAME LABELS label ... SOURCES file ... [LAYERS layer ...] [LIBRARIES library ...]): a GoogleTest program, each of its tests a ctest.
+# margin_test(NAME LABELS label ... SOURCES file ... [LAYERS layer ...] [LIBRARIES library ...] [ENVIRONMENT NAME=value]): a GoogleTest
+# program, each of its tests a ctest.
 function(margin_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS;SOURCES;LAYERS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;ENVIRONMENT" "LABELS;SOURCES;LAYERS;LIBRARIES" ${ARGN})
   margin_program(${name} SOURCES ${ARG_SOURCES} LAYERS ${ARG_LAYERS} LIBRARIES ${ARG_LIBRARIES} GTest::gtest_main)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${ARG_ENVIRONMENT}")
 endfunction()
 
 # margin_program(NAME SOURCES file ... [LAYERS layer ...] [LIBRARIES library ...]): a program of the tests or benchmarks, linked with the
