@@ -1,0 +1,88 @@
+// The `margin` binary: finds the subcommand and hands over. Flags and wiring only; what a command does is in its own file.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "dataset/text.h"
+
+namespace margin::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  margin replay log.jsonl                        would calibration help on this log?\n"
+    "  margin replay log.jsonl --method all --json    every method, for a program to read\n"
+    "  margin methods                                 calibrators and votes with their parameters\n"
+    "Exit codes: 0 done, 1 failed, 2 bad input or usage.";
+
+// The flags of a command as typed, for suggestions.
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+int refuse_unknown_flag(const CLI::App& app, const std::string& typed) {
+  if (!typed.starts_with('-')) return complain(app.get_name() + ": unexpected argument " + dataset::printable(typed));
+  const std::string flag = typed.substr(0, typed.find('='));
+  return complain(app.get_name() + ": unknown option " + dataset::printable(flag) + internal::suggestion(flag, flags_of(app)));
+}
+
+int refuse_unknown_command(const std::vector<Command>& commands, const std::string& typed) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.app->get_name());
+  return complain("unknown command " + dataset::printable(typed) + internal::suggestion(typed, names));
+}
+
+int run(int argc, char** argv) {
+  CLI::App root{"Turns the confidence that language models state into a probability you can act on, learned from outcomes."};
+  root.name("margin");
+  root.footer(kFooter);
+  bool version = false;
+  root.add_flag("--version", version, "Print the version and exit");
+  const std::vector<Command> commands = {add_replay(root), add_methods(root), add_version(root)};
+  // What is not understood is refused below, with a suggestion.
+  root.allow_extras();
+  for (const Command& command : commands) command.app->allow_extras();
+
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    root.exit(help);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what());
+  }
+
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    for (const std::string& typed : command.app->remaining()) return refuse_unknown_flag(*command.app, typed);
+    return command.run();
+  }
+  for (const std::string& typed : root.remaining()) {
+    return typed.starts_with('-') ? refuse_unknown_flag(root, typed) : refuse_unknown_command(commands, typed);
+  }
+  if (version) return commands.back().run();
+  std::fputs(root.help().c_str(), stderr);
+  return kBadInput;
+}
+
+}  // namespace
+
+int complain(std::string_view message, int exit_code) {
+  std::fprintf(stderr, "margin: %.*s\n", static_cast<int>(message.size()), message.data());
+  return exit_code;
+}
+
+int print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? 0 : complain("the standard output does not take the result", kFailed);
+}
+
+}  // namespace margin::cli
+
+int main(int argc, char** argv) { return margin::cli::run(argc, argv); }

@@ -1,0 +1,151 @@
+#include "cli/method_flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "dataset/text.h"
+
+namespace margin::cli {
+namespace {
+
+using dataset::printable;
+
+// A method or the vote, before it is made.
+struct Owner {
+  std::string identifier;
+  const std::vector<ParameterSpec>* specs = nullptr;
+  Parameters given;
+
+  [[nodiscard]] const ParameterSpec* find(std::string_view name) const {
+    const auto found = std::find_if(specs->begin(), specs->end(), [&](const ParameterSpec& spec) { return spec.name == name; });
+    return found == specs->end() ? nullptr : &*found;
+  }
+  Status set(const ParameterSpec& spec, std::string_view text) {
+    Result<ParameterValue> value = parse_parameter(identifier, spec, text);
+    if (!value) return value.error();
+    given[spec.name] = std::move(*value);
+    return {};
+  }
+};
+
+template <class Info>
+Result<Owner> find_owner(std::string_view what, std::span<const Info* const> catalog, const std::string& identifier) {
+  std::vector<std::string> known;
+  for (const Info* info : catalog) {
+    if (info->identifier == identifier) return Owner{identifier, &info->parameters, {}};
+    known.push_back(info->identifier);
+  }
+  return Error{ErrorCode::kNotFound, fmt::format("{}: no {}{}", what, printable(identifier), internal::suggestion(identifier, known))};
+}
+
+Result<std::vector<Owner>> find_methods(const std::vector<std::string>& names) {
+  std::vector<Owner> owners;
+  if (names == std::vector<std::string>{"all"}) {
+    for (const CalibratorInfo* info : calibrator_catalog()) owners.push_back({info->identifier, &info->parameters, {}});
+    return owners;
+  }
+  for (const std::string& name : names) {
+    Result<Owner> owner = find_owner("--method", calibrator_catalog(), name);
+    if (!owner) return owner.error();
+    const bool twice = std::any_of(owners.begin(), owners.end(), [&](const Owner& other) { return other.identifier == name; });
+    if (twice) return Error{ErrorCode::kInvalidArgument, fmt::format("--method: got {} twice, expected each method once", name)};
+    owners.push_back(std::move(*owner));
+  }
+  return owners;
+}
+
+std::string names_of(const std::vector<Owner>& owners) {
+  std::string names;
+  for (const Owner& owner : owners) names += (names.empty() ? "" : ", ") + owner.identifier;
+  return names;
+}
+
+// --alpha and its like go to every selected method that has the parameter.
+Status apply_shared(std::vector<Owner>& owners, const std::string& name, const std::string& text) {
+  bool used = false;
+  for (Owner& owner : owners) {
+    const ParameterSpec* spec = owner.find(name);
+    if (spec == nullptr) continue;
+    if (Status status = owner.set(*spec, text); !status) return status;
+    used = true;
+  }
+  if (used) return {};
+  return {ErrorCode::kInvalidArgument, fmt::format("--{}: none of the selected methods has it ({})", name, names_of(owners))};
+}
+
+Status apply_set(std::vector<Owner>& owners, Owner& vote, const std::string& typed) {
+  const std::size_t dot = typed.find('.');
+  const std::size_t equals = typed.find('=');
+  if (dot == std::string::npos || equals == std::string::npos || equals < dot) {
+    return {ErrorCode::kInvalidArgument, fmt::format("--set: got {}, expected METHOD.name=value", printable(typed))};
+  }
+  const std::string identifier = typed.substr(0, dot);
+  const std::string name = typed.substr(dot + 1, equals - dot - 1);
+  Owner* owner = vote.identifier == identifier ? &vote : nullptr;
+  std::vector<std::string> selected = {vote.identifier};
+  for (Owner& candidate : owners) {
+    if (candidate.identifier == identifier) owner = &candidate;
+    selected.push_back(candidate.identifier);
+  }
+  if (owner == nullptr) {
+    return {ErrorCode::kNotFound, fmt::format("--set: {} is not among the selected methods and vote{}", printable(identifier),
+                                              internal::suggestion(identifier, selected))};
+  }
+  const ParameterSpec* spec = owner->find(name);
+  if (spec == nullptr) {
+    std::vector<std::string> known;
+    for (const ParameterSpec& candidate : *owner->specs) known.push_back(candidate.name);
+    const std::string hint = known.empty() ? " (it has none)" : internal::suggestion(name, known);
+    return {ErrorCode::kInvalidArgument, fmt::format("--set: {} has no parameter {}{}", identifier, printable(name), hint)};
+  }
+  return owner->set(*spec, std::string_view(typed).substr(equals + 1));
+}
+
+}  // namespace
+
+void MethodFlags::add_to(CLI::App& app) {
+  const std::string defaults = fmt::format("{}", fmt::join(methods, ","));
+  repeatable(app.add_option("--method", methods, "Calibrators: a,b,... or all (margin methods lists them) [" + defaults + "]"))
+      ->delimiter(',')
+      ->type_name("NAMES");
+  app.add_option("--vote", vote, "How a task's answer is selected from calibrated confidences")->type_name("NAME")->capture_default_str();
+  const auto add_shared = [&](const std::string& name, const std::string& meaning) {
+    app.add_option_function<std::string>(
+           "--" + name, [this, name](const std::string& text) { shared[name] = text; }, meaning)
+        ->type_name("X");
+  };
+  add_shared("alpha", "Rate of the averages, for each selected method that has it");
+  add_shared("bands", "Number of confidence bands, likewise");
+  add_shared("shrinkage", "Observations at which a band's own factor weighs half, likewise");
+  add_shared("window", "Length of the sliding window, likewise");
+  repeatable(app.add_option("--set", set, "One parameter of one method or of the vote; wins over the shared flags; repeatable"))
+      ->type_name("METHOD.name=value");
+}
+
+Result<Methods> make_methods(const MethodFlags& flags) {
+  Result<std::vector<Owner>> owners = find_methods(flags.methods);
+  if (!owners) return owners.error();
+  Result<Owner> vote = find_owner("--vote", vote_catalog(), flags.vote);
+  if (!vote) return vote.error();
+  for (const auto& [name, text] : flags.shared) {
+    if (Status status = apply_shared(*owners, name, text); !status) return status.error();
+  }
+  for (const std::string& typed : flags.set) {
+    if (Status status = apply_set(*owners, *vote, typed); !status) return status.error();
+  }
+  Methods methods;
+  for (const Owner& owner : *owners) {
+    Result<std::unique_ptr<Calibrator>> made = make_calibrator(owner.identifier, owner.given);
+    if (!made) return made.error();
+    methods.calibrators.push_back(std::move(*made));
+  }
+  Result<std::unique_ptr<Vote>> made = make_vote(vote->identifier, vote->given);
+  if (!made) return made.error();
+  methods.vote = std::move(*made);
+  return methods;
+}
+
+}  // namespace margin::cli

@@ -1,0 +1,54 @@
+// `margin methods`: what can be named after --method and --vote, and every parameter that --set reaches.
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "experiment/table.h"
+#include "margin/calibrator.h"
+#include "margin/vote.h"
+
+namespace margin::cli {
+namespace {
+
+std::string range_of(const ParameterSpec& spec) {
+  if (spec.kind == ParameterSpec::Kind::kChoice) return fmt::format("{}", fmt::join(spec.choices, "|"));
+  const std::string range = fmt::format("{}{}, {}]", spec.open_low ? '(' : '[', to_text(spec.low), to_text(spec.high));
+  switch (spec.kind) {
+    case ParameterSpec::Kind::kInteger: return "whole, " + range;
+    case ParameterSpec::Kind::kList: return fmt::format("up to {} of {}", spec.length_max, range);
+    default: return range;
+  }
+}
+
+std::string describe(const std::vector<ParameterSpec>& parameters) {
+  if (parameters.empty()) return "";
+  experiment::Table table({{"parameter"}, {"default"}, {"range"}, {"meaning"}});
+  for (const ParameterSpec& spec : parameters) table.add({spec.name, to_text(spec.fallback), range_of(spec), spec.meaning});
+  return table.text("    ");
+}
+
+int run() {
+  std::string out = "Calibrators (--method):\n";
+  for (const CalibratorInfo* info : calibrator_catalog()) {
+    out += fmt::format("\n  {} (version {}{}): {}\n", info->identifier, info->version, info->design_time ? ", fitted with --fit" : "",
+                       info->summary);
+    out += describe(info->parameters);
+  }
+  out += "\nVotes (--vote):\n";
+  for (const VoteInfo* info : vote_catalog()) {
+    out += fmt::format("\n  {} (version {}{}): {}\n", info->identifier, info->version, info->learns ? ", learns" : "", info->summary);
+    out += describe(info->parameters);
+  }
+  return print(out);
+}
+
+}  // namespace
+
+Command add_methods(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("methods", "List calibrators and votes with their parameters, ranges and defaults");
+  return {app, run};
+}
+
+}  // namespace margin::cli

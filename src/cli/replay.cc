@@ -1,0 +1,225 @@
+// `margin replay`: its flags, and the way from files to tables.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/method_flags.h"
+#include "dataset/output_file.h"
+#include "dataset/reader.h"
+#include "dataset/text.h"
+#include "experiment/evaluation.h"
+#include "experiment/evaluation_output.h"
+
+namespace margin::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Rows are JSON objects, one a line, plain or gzip:\n"
+    "  "
+    "{\"task\",\"model\",\"confidence\",\"correct\",\"answer\"?,\"phase\"?,\"channel\"?,\"segment\"?,\"kind\"?,\"abstained\"?,\"weight\"?,"
+    "\"t\"?}\n"
+    "confidence and correct are in [0, 1]; null is legal and counted. Unknown keys are ignored.\n"
+    "Every response of a task is calibrated with what was learned before the task; then its outcomes are learned.\n\n"
+    "Examples:\n"
+    "  margin replay log.jsonl                                   mean and spread over 100 orderings of the tasks\n"
+    "  margin replay log.jsonl --orderings 0 --method all        once, in the order of the file\n"
+    "  margin replay log.jsonl --scale 100 --vote stacked        confidences are percentages; a vote that learns\n"
+    "  margin replay new.jsonl --fit old.jsonl --method platt_scaling,margin\n"
+    "  margin replay log.jsonl --orderings 0 --predictions calibrated.jsonl --json";
+
+struct ReplayFlags {
+  std::vector<std::string> files;
+  MethodFlags methods;
+  std::vector<std::string> phases;
+  std::vector<std::string> models;
+  std::vector<std::string> channels;
+  std::uint32_t orderings = 100;
+  std::uint64_t seed = 1;
+  std::size_t lag = 0;
+  double scale = 1.0;
+  std::string kind = "exact";
+  std::string malformed = "keep";
+  std::string ties = "half";
+  std::string fit;
+  std::string predictions;
+  std::string decisions;
+  bool json = false;
+};
+
+// --models a,b or @FILE with a name per line.
+Result<std::vector<std::string>> model_names(const std::vector<std::string>& typed) {
+  std::vector<std::string> names;
+  for (const std::string& item : typed) {
+    if (!item.starts_with('@')) {
+      names.push_back(item);
+      continue;
+    }
+    std::ifstream file(item.substr(1));
+    if (!file) return Error{ErrorCode::kNotFound, "--models: " + dataset::printable(item.substr(1), 400) + " cannot be opened"};
+    for (std::string line; std::getline(file, line);) {
+      if (line.ends_with('\r')) line.pop_back();
+      if (!line.empty()) names.push_back(line);
+    }
+    if (names.empty())
+      return Error{ErrorCode::kInvalidArgument, "--models: " + dataset::printable(item.substr(1), 400) + " names no model"};
+  }
+  return names;
+}
+
+// CLI11 would let a negative number wrap around to a huge one.
+std::string not_negative(const std::string& text) {
+  return text.starts_with('-') ? "got " + dataset::printable(text) + ", expected a whole number that is not negative" : "";
+}
+
+// FILE[:PHASE]; a file whose name has a colon is taken as it is.
+struct FitSource {
+  std::string file;
+  std::vector<std::string> phases;
+};
+
+FitSource parse_fit(const std::string& typed) {
+  struct stat status {};
+  const std::size_t colon = typed.rfind(':');
+  if (colon == std::string::npos || stat(typed.c_str(), &status) == 0) return {typed, {}};
+  return {typed.substr(0, colon), {typed.substr(colon + 1)}};
+}
+
+// The rows to fit on, one stream per channel; empty without --fit.
+Result<std::vector<experiment::Stream>> read_fit(const ReplayFlags& flags, const dataset::ReadOptions& options) {
+  if (flags.fit.empty()) return std::vector<experiment::Stream>{};
+  const FitSource source = parse_fit(flags.fit);
+  const Result<dataset::ObservationLog> log = dataset::read_observations(std::vector{source.file}, options);
+  if (!log) return log.error();
+  auto streams = experiment::make_streams(*log, {.phases = source.phases});
+  if (!streams) return Error{streams.error().code, "--fit: " + streams.error().message};
+  return streams;
+}
+
+Result<std::vector<Observation>> calibration_for(const experiment::Stream& stream, const std::vector<experiment::Stream>& fits) {
+  if (fits.empty()) return std::vector<Observation>{};
+  for (const experiment::Stream& fit : fits) {
+    if (fit.channel != stream.channel) continue;
+    std::vector<Observation> rows = experiment::calibration_rows(fit, stream);
+    if (!rows.empty()) return rows;
+  }
+  return Error{ErrorCode::kInvalidArgument, "--fit: no graded row of a replayed model in channel " + dataset::printable(stream.channel)};
+}
+
+Status check(const ReplayFlags& flags, const Methods& methods) {
+  if (!(flags.scale > 0.0 && std::isfinite(flags.scale))) return {ErrorCode::kInvalidArgument, "--scale: expected a positive number"};
+  const bool lines = !flags.predictions.empty() || !flags.decisions.empty();
+  if (lines && flags.orderings != 0) {
+    return {ErrorCode::kInvalidArgument, "--predictions and --decisions are of one pass in file order: add --orderings 0"};
+  }
+  const auto& all = methods.calibrators;
+  const bool design_time = std::any_of(all.begin(), all.end(), [](const auto& method) { return method->info().design_time; });
+  if (!flags.fit.empty() && !design_time) return {ErrorCode::kInvalidArgument, "--fit: none of the selected methods is fitted"};
+  return {};
+}
+
+Status write_file(const std::string& path, const std::string& text) {
+  Result<dataset::OutputFile> file = dataset::OutputFile::create(path);
+  if (!file) return file.error();
+  file->write(text);
+  return file->commit();
+}
+
+int run(const ReplayFlags& flags) {
+  const Result<Methods> methods = make_methods(flags.methods);
+  if (!methods) return complain(methods.error().message);
+  if (const Status status = check(flags, *methods); !status) return complain(status.error().message);
+  const Result<AnswerKind> kind = parse_answer_kind(flags.kind);
+  if (!kind) return complain("--" + kind.error().message);
+  const Result<TieRule> ties = parse_tie_rule(flags.ties);
+  if (!ties) return complain("--ties: " + ties.error().message);
+  const Result<std::vector<std::string>> models = model_names(flags.models);
+  if (!models) return complain(models.error().message);
+
+  const dataset::ReadOptions read_options{.scale = flags.scale};
+  const Result<dataset::ObservationLog> log = dataset::read_observations(flags.files, read_options);
+  if (!log) return complain(log.error().message);
+  Result<std::vector<experiment::Stream>> streams = experiment::make_streams(*log, {.phases = flags.phases,
+                                                                                    .models = *models,
+                                                                                    .channels = flags.channels,
+                                                                                    .exclude_without_answer = flags.malformed == "exclude",
+                                                                                    .kind = *kind});
+  if (!streams) return complain(streams.error().message);
+  const Result<std::vector<experiment::Stream>> fits = read_fit(flags, read_options);
+  if (!fits) return complain(fits.error().message);
+
+  const experiment::EvaluationOptions options{
+      .orderings = flags.orderings, .seed = flags.seed, .pass = {.lag = flags.lag}, .resolution = {.tie = *ties}};
+  std::vector<experiment::Evaluation> evaluations;
+  for (experiment::Stream& stream : *streams) {
+    const Result<std::vector<Observation>> calibration = calibration_for(stream, *fits);
+    if (!calibration) return complain(calibration.error().message);
+    evaluations.push_back(experiment::evaluate(std::move(stream), methods->calibrators, *methods->vote, *calibration, options));
+  }
+
+  if (!flags.predictions.empty()) {
+    const Status written = write_file(flags.predictions, experiment::prediction_lines(*log, evaluations));
+    if (!written) return complain(written.error().message, kFailed);
+  }
+  if (!flags.decisions.empty()) {
+    const Status written = write_file(flags.decisions, experiment::decision_lines(*log, evaluations));
+    if (!written) return complain(written.error().message, kFailed);
+  }
+  const experiment::EvaluationSetting setting{options, flags.methods.vote};
+  return print(flags.json ? experiment::to_json(evaluations, setting) : experiment::to_table(evaluations, setting));
+}
+
+}  // namespace
+
+Command add_replay(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("replay", "Calibrate a log of past answers as if it were live, and say how well that went");
+  auto flags = std::make_shared<ReplayFlags>();
+  app->footer(kFooter);
+  app->add_option("FILE", flags->files, "Logs, read as one; - is the standard input")->required()->type_name("");
+  flags->methods.add_to(*app);
+
+  repeatable(app->add_option("--phase", flags->phases, "Only rows of this phase; repeatable"))->type_name("NAME");
+  repeatable(app->add_option("--channel", flags->channels, "Only rows of this channel; repeatable. Two channels give two results"))
+      ->type_name("NAME");
+  repeatable(app->add_option("--models", flags->models, "Only rows of these models: a,b,... or @FILE with a name per line"))
+      ->delimiter(',')
+      ->type_name("NAMES");
+  app->add_option("--scale", flags->scale, "Divide confidences by this: 100 for percentages")->type_name("X")->capture_default_str();
+  app->add_option("--kind", flags->kind, "When answers are equal, for tasks that do not say: exact, code, choice, math or text")
+      ->type_name("KIND")
+      ->capture_default_str();
+  app->add_option("--malformed", flags->malformed, "Rows with a confidence and a null answer: keep (calibrated, no vote) or exclude")
+      ->check(CLI::IsMember({"keep", "exclude"}))
+      ->type_name("RULE")
+      ->capture_default_str();
+
+  app->add_option("--orderings", flags->orderings, "Random orders of the tasks within their phase to average over; 0: file order, once")
+      ->check(CLI::Range(0, 1000000))
+      ->type_name("N")
+      ->capture_default_str();
+  app->add_option("--seed", flags->seed, "Of the orderings")->check(not_negative)->type_name("N")->capture_default_str();
+  app->add_option("--lag", flags->lag, "Outcomes are learned this many rows late")
+      ->check(not_negative)
+      ->type_name("ROWS")
+      ->capture_default_str();
+  app->add_option("--fit", flags->fit, "Rows that design-time methods are fitted on; without it they pass confidences through")
+      ->type_name("FILE[:PHASE]");
+  app->add_option("--ties", flags->ties,
+                  "Equal confidence in pairwise resolution: half, strict (left out) or raw (decided by stated confidence)")
+      ->type_name("RULE")
+      ->capture_default_str();
+
+  app->add_option("--predictions", flags->predictions, "Write every calibrated confidence as JSON lines (with --orderings 0)")
+      ->type_name("FILE");
+  app->add_option("--decisions", flags->decisions, "Write every selected answer as JSON lines (with --orderings 0)")->type_name("FILE");
+  app->add_flag("--json", flags->json, "Print fractions as one JSON object instead of a table");
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace margin::cli

@@ -1,0 +1,91 @@
+#include "dataset/text.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace margin::dataset {
+namespace {
+
+constexpr char kHex[] = "0123456789abcdef";
+
+void append_byte(std::string& out, unsigned char byte) {
+  out += "\\x";
+  out += kHex[byte >> 4];
+  out += kHex[byte & 15];
+}
+
+// Length of the UTF-8 sequence at the start of `text` and its code point; length 0 when it is not one.
+struct Sequence {
+  std::size_t length = 0;
+  std::uint32_t point = 0;
+};
+
+Sequence decode(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {};
+  std::uint32_t point = lead & (0xffU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xc0U) != 0x80) return {};
+    point = (point << 6) | (byte & 0x3fU);
+  }
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = point >= 0xd800 && point <= 0xdfff;
+  if (point < kSmallest[length] || point > 0x10ffff || surrogate) return {};
+  return {length, point};
+}
+
+bool safe(std::uint32_t point) {
+  const bool control = point < 0x20 || (point >= 0x7f && point <= 0x9f);
+  // Line and paragraph separators, and marks that reverse the direction of what follows.
+  const bool layout = (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f;
+  return !control && !layout;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::size_t bytes_max) {
+  std::string out;
+  while (!text.empty()) {
+    if (out.size() >= bytes_max) return out + "...";
+    const Sequence sequence = decode(text);
+    const std::size_t length = sequence.length == 0 ? 1 : sequence.length;
+    if (sequence.length != 0 && safe(sequence.point)) {
+      out += text.substr(0, length);
+    } else {
+      for (const char byte : text.substr(0, length)) append_byte(out, static_cast<unsigned char>(byte));
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  while (!text.empty()) {
+    const Sequence sequence = decode(text);
+    const std::size_t length = sequence.length == 0 ? 1 : sequence.length;
+    if (sequence.length == 0 || !safe(sequence.point)) {
+      // Every unsafe point is below 0x10000, so one escape holds it; U+FFFD stands for what is not UTF-8.
+      const std::uint32_t point = sequence.length == 0 ? 0xfffd : sequence.point;
+      out += "\\u";
+      for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(point >> shift) & 15];
+    } else {
+      if (text[0] == '"' || text[0] == '\\') out += '\\';
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return out + '"';
+}
+
+std::string json_number(double value) {
+  if (std::isnan(value)) return "null";
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+}  // namespace margin::dataset

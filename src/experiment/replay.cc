@@ -1,0 +1,137 @@
+#include "experiment/replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "base/check.h"
+
+namespace margin::experiment {
+namespace {
+
+class Replay {
+ public:
+  Replay(const Stream& stream, std::span<const std::uint32_t> order, const Calibrator& calibrator, const Vote& vote,
+         const PassOptions& options)
+      : stream_(stream), order_(order), fresh_(calibrator), lag_(options.lag) {
+    auto restored = restore_vote(vote.snapshot());
+    MARGIN_CHECK(restored.ok(), "a vote restores from its own snapshot");
+    vote_ = std::move(restored).value();
+    whole_ = calibrator.clone();
+    pass_.calibrated.resize(stream.rows());
+    pass_.selections.resize(stream.tasks.size());
+  }
+
+  Pass run() {
+    std::size_t first_row = 0;  // of the task, in replay order
+    for (const std::uint32_t number : order_) {
+      if (first_row > lag_) learn_rows_below(first_row - lag_);
+      const Stream::Task& task = stream_.tasks[number];
+      calibrate(task);
+      select(number);
+      first_row += task.rows;
+    }
+    return std::move(pass_);
+  }
+
+ private:
+  Calibrator& state_of(std::uint32_t segment) {
+    if (segment == 0) return *whole_;
+    std::unique_ptr<Calibrator>& state = segments_[segment];
+    if (state == nullptr) state = fresh_.clone();
+    return *state;
+  }
+
+  void calibrate(const Stream::Task& task) {
+    Calibrator& state = state_of(task.segment);
+    const std::size_t end = std::size_t{task.first_row} + task.rows;
+    for (std::size_t row = task.first_row; row < end; ++row) {
+      const ModelId model = stream_.model[row];
+      if (!state.present(model)) state.join_from(model, *whole_, model);
+    }
+    for (std::size_t row = task.first_row; row < end; ++row) {
+      pass_.calibrated[row] = state.calibrate(stream_.model[row], stream_.confidence[row]);
+    }
+  }
+
+  void fill_ballots(const Stream::Task& task) {
+    ballots_.clear();
+    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
+      ballots_.push_back({.model = stream_.model[row], .answer = stream_.answer[row], .confidence = pass_.calibrated[row]});
+    }
+  }
+
+  void select(std::uint32_t number) {
+    const Stream::Task& task = stream_.tasks[number];
+    if (task.answers == 0) return;
+    fill_ballots(task);
+    vote_->tally(ballots_, task.answers, tally_);
+    if (tally_.winner == kNoAnswer) return;
+    pass_.selections[number] = {tally_.winner, task.first_row + static_cast<std::uint32_t>(tally_.ballot), tally_.share};
+  }
+
+  // Rows in replay order below `limit` that are not learned yet, each task's in brackets of its own.
+  void learn_rows_below(std::size_t limit) {
+    while (learned_ < limit) {
+      const Stream::Task& task = stream_.tasks[order_[learning_]];
+      const std::size_t due = std::min(limit - learned_, task.rows - within_);
+      learn(task, within_, within_ + due);
+      learned_ += due;
+      within_ += due;
+      if (within_ < task.rows) continue;
+      teach_vote(task);
+      ++learning_;
+      within_ = 0;
+    }
+  }
+
+  void learn(const Stream::Task& task, std::size_t begin, std::size_t end) {
+    Calibrator& state = state_of(task.segment);
+    bool bracketed = false;
+    for (std::size_t row = task.first_row + begin; row < task.first_row + end; ++row) {
+      if (std::isnan(stream_.outcome[row])) continue;
+      if (!bracketed) state.begin_task();
+      bracketed = true;
+      const Status learned = state.observe({.model = stream_.model[row],
+                                            .confidence = stream_.confidence[row],
+                                            .outcome = stream_.outcome[row],
+                                            .weight = stream_.weight[row]});
+      MARGIN_CHECK(learned.ok(), "a stream holds only what a calibrator accepts");
+    }
+    if (bracketed) state.end_task();
+  }
+
+  void teach_vote(const Stream::Task& task) {
+    if (!vote_->info().learns || task.answers == 0) return;
+    const std::span<const double> outcomes(&stream_.outcome[task.first_row], task.rows);
+    if (std::all_of(outcomes.begin(), outcomes.end(), [](double o) { return std::isnan(o); })) return;
+    fill_ballots(task);
+    vote_->learn(ballots_, task.answers, outcomes);
+  }
+
+  const Stream& stream_;
+  const std::span<const std::uint32_t> order_;
+  const Calibrator& fresh_;
+  const std::size_t lag_;
+
+  std::unique_ptr<Calibrator> whole_;  // without segment
+  std::map<std::uint32_t, std::unique_ptr<Calibrator>> segments_;
+  std::unique_ptr<Vote> vote_;
+  std::vector<Ballot> ballots_;
+  Tally tally_;
+
+  std::size_t learned_ = 0;   // rows in replay order
+  std::size_t learning_ = 0;  // position in order_ of the task to learn next
+  std::size_t within_ = 0;    // its rows that are learned already
+  Pass pass_;
+};
+
+}  // namespace
+
+Pass replay(const Stream& stream, std::span<const std::uint32_t> order, const Calibrator& calibrator, const Vote& vote,
+            const PassOptions& options) {
+  return Replay(stream, order, calibrator, vote, options).run();
+}
+
+}  // namespace margin::experiment

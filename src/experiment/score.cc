@@ -1,0 +1,69 @@
+#include "experiment/score.h"
+
+#include <cmath>
+#include <vector>
+
+#include "margin/exact_sum.h"
+#include "margin/metric.h"
+
+namespace margin::experiment {
+
+Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules) {
+  std::vector<double> probabilities;
+  std::vector<double> outcomes;
+  std::vector<ModelId> models;
+  std::vector<GradedResponse> responses(stream.rows());
+  for (std::size_t row = 0; row < stream.rows(); ++row) {
+    const bool graded = !std::isnan(stream.outcome[row]);
+    responses[row] = {.model = stream.model[row],
+                      .answer = stream.answer[row],
+                      .stated = stream.confidence[row],
+                      .calibrated = pass.calibrated[row],
+                      .outcome = graded ? std::optional(stream.outcome[row]) : std::nullopt};
+    if (!graded) continue;
+    probabilities.push_back(pass.calibrated[row]);
+    outcomes.push_back(stream.outcome[row]);
+    models.push_back(stream.model[row]);
+  }
+  std::vector<GradedTask> tasks;
+  std::vector<std::uint32_t> selected;
+  for (std::size_t task = 0; task < stream.tasks.size(); ++task) {
+    tasks.push_back(std::span(responses).subspan(stream.tasks[task].first_row, stream.tasks[task].rows));
+    selected.push_back(pass.selections[task].answer);
+  }
+
+  const Predictions rows{probabilities, outcomes};
+  Scores scores;
+  scores[kEce] = ece(rows);
+  scores[kEcePerModel] = ece_per_model(rows, models);
+  scores[kBrier] = brier(rows);
+  scores[kLogLoss] = log_loss(rows);
+  scores[kPass1] = pass_at_1(tasks, selected).value;
+  scores[kResolution] = resolution(tasks, rules).value();
+  return scores;
+}
+
+ScoreSummary summarize(std::span<const Scores> passes) {
+  ScoreSummary summary;
+  for (std::size_t metric = 0; metric < kMetrics; ++metric) {
+    ExactSum sum;
+    std::size_t count = 0;
+    for (const Scores& scores : passes) {
+      if (!scores[metric]) continue;
+      sum.add(*scores[metric]);
+      ++count;
+    }
+    if (count == 0) continue;
+    const double mean = sum.value() / static_cast<double>(count);
+    summary.mean[metric] = mean;
+    if (count < 2) continue;
+    ExactSum squares;
+    for (const Scores& scores : passes) {
+      if (scores[metric]) squares.add((*scores[metric] - mean) * (*scores[metric] - mean));
+    }
+    summary.sd[metric] = std::sqrt(squares.value() / static_cast<double>(count - 1));
+  }
+  return summary;
+}
+
+}  // namespace margin::experiment

@@ -1,0 +1,31 @@
+// Scores: the metrics of one pass, and their mean and spread over many.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "experiment/replay.h"
+#include "experiment/stream.h"
+#include "margin/selection_metric.h"
+
+namespace margin::experiment {
+
+enum Metric : std::size_t { kEce, kEcePerModel, kBrier, kLogLoss, kPass1, kResolution, kMetrics };
+inline constexpr std::array<std::string_view, kMetrics> kMetricNames = {"ece", "ece_per_model", "brier", "log_loss", "pass1", "resolution"};
+
+// Fractions; nullopt where the metric is undefined (nothing graded, nothing voted, no contest).
+using Scores = std::array<std::optional<double>, kMetrics>;
+
+// Over the rows whose outcome is known.
+[[nodiscard]] Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules = {});
+
+struct ScoreSummary {
+  Scores mean;  // over the passes where the metric is defined
+  Scores sd;    // with n-1; nullopt below two
+};
+[[nodiscard]] ScoreSummary summarize(std::span<const Scores> passes);
+
+}  // namespace margin::experiment
