@@ -238,6 +238,15 @@ TEST_F(MembershipTest, LearningVoteIsTaughtWhenTheLastBallotIsGraded) {
   EXPECT_LT(discount(), before) << "two who were wrong alike count for less together";
 }
 
+TEST_F(MembershipTest, VoteIsNotHeldBackByAResponseWithoutPart) {
+  configure({.calibrator = "raw", .vote = "discounted"});
+  const auto discount = [&] { return std::get<DecisionMade>(plan({{"a", "x", 0.9}, {"b", "x", 0.9}, {"c", "y", 0.9}}).body).share; };
+  const Uuid decision = decide({{"a", "x"}, {"b", "x"}, {"c", "y"}, {"mute", "y", std::nullopt}});
+  const double before = discount();
+  outcome(decision, {{"a", 0.0}, {"b", 0.0}, {"c", 1.0}});
+  EXPECT_LT(discount(), before);
+}
+
 TEST_F(MembershipTest, VoteLearnsNothingFromFrozenOutcomes) {
   configure({.calibrator = "raw", .vote = "discounted"});
   const auto discount = [&] { return std::get<DecisionMade>(plan({{"a", "x", 0.9}, {"b", "x", 0.9}, {"c", "y", 0.9}}).body).share; };
