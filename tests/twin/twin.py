@@ -1,0 +1,505 @@
+"""The pool's brute-force twin: twin.py DRIVER [SEED]. Random scripts of events and questions go through the C++ driver; after every
+line the twin computes everything again from the whole log without what was reverted, by the definitions alone. All numbers must agree
+to 1e-12.
+Plain Python, no dependencies, no cleverness: nothing here is kept from one line to the next but the log.
+"""
+import json
+import random
+import subprocess
+import sys
+
+from margin_adaptive import MarginAdaptive
+
+TOLERANCE = 1e-12
+START_MS = 1_700_000_000_000
+FACTOR_MAX = 20.0
+
+
+def clip01(x):
+    return min(1.0, max(0.0, x))
+
+
+def ratio(a, b):
+    return 1.0 if b == 0 else min(a / b, FACTOR_MAX)
+
+
+def mean(values):
+    return sum(values) / len(values) if values else 1.0
+
+
+class Margin:
+    def __init__(self, alpha=0.04, bands=3, shrinkage=100.0, alpha_correct=0.0, alpha_incorrect=0.0, target="model", entry="pool"):
+        self.up, self.down = alpha_correct or alpha, alpha_incorrect or alpha
+        self.bands, self.shrinkage, self.target, self.entry = bands, shrinkage, target, entry
+        self.models = {}
+
+    def present(self):
+        return [m for m in self.models.values() if m["present"]]
+
+    def factor(self, m, k):
+        return ratio(m["a"][k], m["c"][k])
+
+    def model_factor(self, m):
+        if not sum(m["n"]):
+            return m["entry"]
+        return ratio(sum(n * a for n, a in zip(m["n"], m["a"])), sum(n * c for n, c in zip(m["n"], m["c"])))
+
+    def pool_factor(self, k):
+        return mean([self.factor(m, k) for m in self.present() if m["n"][k] > 0])
+
+    def join(self, name, donor=None):
+        new = {"a": [], "c": [], "n": [0.0] * self.bands, "present": True}
+        for k in range(self.bands):
+            middle = (k + 0.5) / self.bands
+            f = donor[0].factor(donor[1], k) if donor else self.pool_factor(k) if self.entry == "pool" else 1.0
+            new["a"].append(min(1.0, f * middle))
+            new["c"].append(1.0 / f if f * middle > 1 else middle)
+        if donor:
+            new["entry"] = donor[0].model_factor(donor[1])
+        else:
+            new["entry"] = mean([self.model_factor(m) for m in self.present() if sum(m["n"])]) if self.entry == "pool" else 1.0
+        self.models[name] = new
+
+    def band(self, c):
+        return min(self.bands - 1, int(c * self.bands))
+
+    def effective(self, name, k):
+        m = self.models[name]
+        target = self.model_factor(m) if self.target == "model" else self.pool_factor(k)
+        share = 1.0 if self.shrinkage == 0 else m["n"][k] / (m["n"][k] + self.shrinkage)
+        return share * self.factor(m, k) + (1 - share) * target
+
+    def calibrate(self, name, c):
+        return clip01(self.effective(name, self.band(c)) * c)
+
+    def learn(self, rows):
+        for name, c, o, w in rows:
+            m, k = self.models[name], self.band(c)
+            rate = 1 - (1 - (self.up * o + self.down * (1 - o))) ** w
+            m["a"][k] = (1 - rate) * m["a"][k] + rate * o
+            m["c"][k] = (1 - rate) * m["c"][k] + rate * c
+            m["n"][k] += w
+
+    def explain(self, name, k):
+        return [self.calibrate(name, (k + 0.5) / self.bands), self.effective(name, k), self.models[name]["n"][k]]
+
+
+class Adaptive:
+    """The readable reference behind the same verbs; it knows no leaving and no entry from elsewhere, so scripts for it have none."""
+
+    def __init__(self):
+        self.reference, self.models, self.bands = MarginAdaptive(), {}, 3
+
+    def join(self, name, donor=None):
+        self.models[name] = {"present": True}
+        self.reference.join(name)
+
+    def calibrate(self, name, c):
+        return self.reference.predict(name, c)
+
+    def learn(self, rows):
+        self.reference.begin_task()
+        for name, c, o, w in rows:
+            self.reference.update(name, c, o, w)
+        self.reference.end_task()
+
+    def explain(self, name, k):
+        return [self.calibrate(name, (k + 0.5) / self.bands)]
+
+
+class Pool:
+    """The state after a log, by the rules of docs/pool.md."""
+
+    def __init__(self):
+        self.now, self.frozen, self.seen = 0, False, set()
+        self.members, self.cells, self.decisions, self.early, self.feedbacks, self.awaited = {}, {}, {}, [], {}, set()
+
+    def step(self, e, reverted=False):
+        if e["id"] in self.seen:
+            return {"status": "duplicate"}
+        self.seen.add(e["id"])
+        self.now = max(self.now, e["time"])
+        if e["op"] == "configure":
+            self.make = lambda: {"margin": Margin, "margin_adaptive": Adaptive}[e["calibrator"]](**e["parameters"])
+            self.pending_ms_max = e["pending_ms_max"]
+            self.cells = {cell: self.make() for cell in self.cells}
+            return {"status": "applied"}
+        oldest = self.now - self.pending_ms_max
+        self.decisions = {i: d for i, d in self.decisions.items() if d["time"] >= oldest}
+        self.early = [x for x in self.early if x["kept"] >= oldest]
+        return getattr(self, e["op"])(e, reverted)
+
+    def changed(self, really):
+        return {"status": "applied" if really else "duplicate"}
+
+    def join(self, e, _):
+        member, predecessor = self.members.get(e["model"]), e["predecessor"] or None
+        if predecessor and (predecessor not in self.members or predecessor == e["model"]):
+            return {"status": "refused"}
+        if not member:
+            self.members[e["model"]] = {"present": True, "pin": None, "predecessor": predecessor}
+            return self.changed(True)
+        if predecessor and predecessor != member["predecessor"]:
+            return {"status": "refused"}
+        return self.presence(e["model"], True)
+
+    def leave(self, e, _):
+        return self.presence(e["model"], False) if e["model"] in self.members else {"status": "refused"}
+
+    def presence(self, model, present):
+        before, self.members[model]["present"] = self.members[model]["present"], present
+        for cell in self.cells.values():
+            if model in cell.models:
+                cell.models[model]["present"] = present
+        return self.changed(before != present)
+
+    def freeze(self, e, _):
+        before, self.frozen = self.frozen, True
+        return self.changed(not before)
+
+    def resume(self, e, _):
+        before, self.frozen = self.frozen, False
+        return self.changed(before)
+
+    def pin(self, e, _):
+        if e["model"] not in self.members:
+            return {"status": "refused"}
+        before, self.members[e["model"]]["pin"] = self.members[e["model"]]["pin"], e.get("factor")
+        return self.changed(before != e.get("factor"))
+
+    unpin = pin
+
+    def enter(self, model, channel, segment):
+        cell = self.cells.setdefault((channel, segment), self.make())
+        if model in cell.models:
+            return
+        base, predecessor = self.cells.get((channel, "")), self.members[model]["predecessor"]
+        if predecessor in cell.models:
+            cell.join(model, (cell, cell.models[predecessor]))
+        elif base and model in base.models:
+            cell.join(model, (base, base.models[model]))
+        else:
+            cell.join(model)
+
+    def seat(self, e):
+        """Lets the task's models in, and says which responses have a part."""
+        parts = []
+        for r in e["responses"]:
+            usable = r["confidence"] is not None and not r["abstained"]
+            if usable and r["model"] not in self.members:
+                self.members[r["model"]] = {"present": True, "pin": None, "predecessor": None}
+            parts.append(usable and self.members[r["model"]]["present"])
+            if parts[-1]:
+                self.enter(r["model"], r["channel"], e["segment"])
+        return parts
+
+    def answer(self, e):
+        """What decide() must say. Seats the models, which the event of the decision would do next anyway."""
+        parts, calibrated, scores = self.seat(e), [], {}
+        for r, part in zip(e["responses"], parts):
+            value = 0.0
+            if part:
+                pin = self.members[r["model"]]["pin"]
+                cell = self.cells[r["channel"], e["segment"]]
+                value = cell.calibrate(r["model"], r["confidence"]) if pin is None else clip01(pin * r["confidence"])
+                if r["answer"] is not None:
+                    scores.setdefault(r["answer"], []).append((value, r["model"]))
+            calibrated.append(value)
+        said = {"calibrated": calibrated, "selected": "", "selected_model": "", "share": 0.0, "close": False}
+        if scores:
+            totals = {y: sum(v for v, _ in supporters) for y, supporters in scores.items()}
+            best = max(totals, key=totals.get)  # the first of equals
+            whole = sum(totals.values())
+            said["selected"], said["share"] = best, totals[best] / whole if whole > 0 else 1 / len(totals)
+            said["selected_model"] = max(scores[best], key=lambda s: s[0])[1]
+            # Rounding may decide between answers this close.
+            said["close"] = any(y != best and abs(t - totals[best]) < TOLERANCE for y, t in totals.items())
+        return said
+
+    def decide(self, e, _):
+        parts = self.seat(e)
+        responses = [dict(r, part=part, outcome=None) for r, part in zip(e["responses"], parts)]
+        decision = {"time": self.now, "segment": e["segment"], "responses": responses, "selected": e["selected"]}
+        self.decisions[e["id"]] = decision
+        result = {"status": "applied", "learned": [], "unlearned": [], "dropped": 0}
+        for x in [x for x in self.early if x["event"]["decision"] == e["id"]]:
+            self.early.remove(x)
+            joined = self.grade(decision, x["event"], x["reverted"])
+            result["dropped"] += joined["status"] in ("refused", "conflict")
+            for key in ("learned", "unlearned"):
+                result[key] += joined.get(key, [])
+        return result
+
+    def outcome(self, e, reverted):
+        if e["decision"] in self.decisions:
+            return self.grade(self.decisions[e["decision"]], e, reverted)
+        if int(e["decision"].replace("-", "")[:12], 16) < self.now - self.pending_ms_max:
+            return {"status": "expired"}
+        self.early.append({"event": e, "kept": self.now, "reverted": reverted})
+        self.feedbacks[e["id"]] = {"source": e["source"], "held": False, "reverted": reverted}
+        return {"status": "reverted" if reverted else "pending"}
+
+    def grades(self, decision, e):
+        """[(response, outcome)], or None when the verdict does not fit the decision."""
+        rows = []
+        if e["grades"]:
+            for g in e["grades"]:
+                mine = [r for r in decision["responses"] if r["model"] == g["model"] and g["channel"] in ("", r["channel"])]
+                if not mine or any(r is graded for r in mine for graded, _ in rows):
+                    return None
+                rows += [(r, g["outcome"]) for r in mine]
+            return [row for r in decision["responses"] for row in rows if row[0] is r]
+        if e["selected"] is not None and not decision["selected"]:
+            return None
+        for r in decision["responses"]:
+            if r["confidence"] is None or r["abstained"]:
+                continue
+            if e["gold"] is not None:
+                rows.append((r, 1.0 if r["answer"] == e["gold"] else 0.0))
+            elif r["answer"] == decision["selected"]:
+                rows.append((r, e["selected"]))
+        return rows or None
+
+    def grade(self, decision, e, reverted):
+        rows = self.grades(decision, e)
+        if rows is None:
+            self.feedbacks.pop(e["id"], None)
+            return {"status": "refused"}
+        self.feedbacks[e["id"]] = {"source": e["source"], "held": False, "reverted": reverted}
+        if reverted:
+            return {"status": "reverted"}
+        if any(r["outcome"] not in (None, o) for r, o in rows):
+            return {"status": "conflict"}
+        rows = [(r, o) for r, o in rows if r["outcome"] is None]
+        if not rows:
+            return {"status": "duplicate"}
+        self.feedbacks[e["id"]]["held"] = True
+        lessons, learned, unlearned = {}, [], []
+        for r, o in rows:
+            r["outcome"] = o
+            teaches = r["part"] and self.members[r["model"]]["present"] and not self.frozen
+            if teaches:
+                self.enter(r["model"], r["channel"], decision["segment"])
+                lessons.setdefault((r["channel"], decision["segment"]), []).append((r["model"], r["confidence"], o, e["weight"]))
+            names = learned if teaches else unlearned
+            if r["model"] not in names:
+                names.append(r["model"])
+        for cell, lesson in lessons.items():
+            self.cells[cell].learn(lesson)
+        return {"status": "applied", "learned": learned, "unlearned": unlearned}
+
+    def revert(self, e, _):
+        if e["feedback"]:
+            found = [self.feedbacks[e["feedback"]]] if e["feedback"] in self.feedbacks else []
+            if not found:
+                before = e["feedback"] in self.awaited
+                self.awaited.add(e["feedback"])
+                return self.changed(not before)
+        else:
+            found = [f for f in self.feedbacks.values() if f["source"] == e["source"]]
+            if not found:
+                return {"status": "refused"}
+        if all(f["reverted"] for f in found):
+            return self.changed(False)
+        return {"status": "refold" if any(f["held"] and not f["reverted"] for f in found) else "applied"}
+
+    def factors(self):
+        rows = {}
+        for (channel, segment), cell in self.cells.items():
+            for model in cell.models:
+                member = self.members[model]
+                for k in range(cell.bands):
+                    pin = -1.0 if member["pin"] is None else member["pin"]
+                    rows[model, channel, segment, k] = [member["present"], pin] + cell.explain(model, k)
+        return rows
+
+
+def replay(log):
+    """The state after the effective log: what a later revert takes back teaches nothing."""
+    taken, seen = set(), set()
+    for r, e in enumerate(log):
+        again = e["id"] in seen
+        seen.add(e["id"])
+        if e["op"] == "revert" and not again:
+            taken |= {i for i, x in enumerate(log) if x["op"] == "outcome" and
+                      (x["id"] == e["feedback"] or (not e["feedback"] and i < r and x["source"] == e["source"]))}
+    pool = Pool()
+    for i, e in enumerate(log):
+        pool.step(e, i in taken)
+    return pool
+
+
+class Script:
+    """One random life of a pool, line by line."""
+
+    MODELS = ["ada", "bob", "cyd", "dan", "ada2", "bob2", "cyd2"]
+    SOURCES = ["alice", "bob", "mallory"]
+
+    def __init__(self, rng):
+        self.rng, self.time, self.decisions, self.feedbacks, self.past, self.held = rng, START_MS, [], [], [], []
+        self.adaptive = rng.random() < 0.25
+        self.reverts = rng.random() < 0.6  # else decisions expire
+        self.coming = [self.new_id() for _ in range(3)]  # decisions still to be made, known to early feedback
+
+    def new_id(self):
+        h = "%012x7%03x%016x" % (self.time, self.rng.getrandbits(12), self.rng.getrandbits(62) | 1 << 63)
+        return "-".join((h[:8], h[8:12], h[12:16], h[16:20], h[20:]))
+
+    def event(self, op, **fields):
+        return {"op": op, "id": self.new_id(), "time": self.time, **fields}
+
+    def configure(self):
+        rng, parameters = self.rng, {}
+        if not self.adaptive:
+            options = {"alpha": rng.choice([0.04, 0.3, 1.0]), "bands": rng.choice([1, 2, 5]), "shrinkage": rng.choice([0, 3.5, 100]),
+                       "alpha_correct": rng.choice([0.02, 0.5]), "alpha_incorrect": rng.choice([0.1, 0.9]),
+                       "target": rng.choice(["model", "pool_band"]), "entry": rng.choice(["pool", "identity"])}
+            parameters = {name: value for name, value in options.items() if rng.random() < 0.5}
+        pending = 10**10 if self.reverts else rng.choice([2000, 20000])
+        calibrator = "margin_adaptive" if self.adaptive else "margin"
+        return self.event("configure", calibrator=calibrator, parameters=parameters, pending_ms_max=pending)
+
+    def decide(self):
+        rng, responses = self.rng, []
+        for model in rng.sample(self.MODELS, rng.randint(1, 5)):
+            for channel in rng.choice([["verbalized"], ["verbalized"], ["consistency"], ["verbalized", "consistency"]]):
+                confidence = rng.choice([0.0, 1.0, 1e-300, 0.5, None] + [rng.random()] * 10)
+                responses.append({"model": model, "answer": rng.choice(["x", "y", "z", None]), "confidence": confidence, "channel": channel,
+                                  "abstained": rng.random() < 0.05})
+        e = self.event("decide", segment="" if self.adaptive else rng.choice(["", "", "law", "art"]), responses=responses)
+        if rng.random() < 0.2:
+            e["id"], self.coming[0] = self.coming[0], self.new_id()
+        self.decisions.append(e["id"])
+        return e
+
+    def outcome(self):
+        rng = self.rng
+        known = self.decisions[-8:]
+        e = self.event("outcome", decision=rng.choice(known if known and rng.random() < 0.85 else self.coming), grades=[], gold=None,
+                       selected=None, weight=rng.choice([1.0, 1.0, 0.5, 0.01]), source=rng.choice(self.SOURCES))
+        form = rng.choice(["grades", "gold", "selected"])
+        if form == "grades":
+            for model in rng.sample(self.MODELS, rng.randint(1, 3)):
+                e["grades"].append({"model": model, "outcome": rng.choice([0.0, 1.0, 0.25]), "channel": rng.choice(["", "", "verbalized"])})
+        elif form == "gold":
+            e["gold"] = rng.choice("xyz")
+        else:
+            e["selected"] = rng.choice([0.0, 1.0])
+        self.feedbacks.append(e["id"])
+        return e
+
+    def revert(self):
+        rng = self.rng
+        if rng.random() < 0.2 or not self.feedbacks:
+            return self.event("revert", feedback=None, source=rng.choice(self.SOURCES))
+        if rng.random() < 0.2:
+            held = self.outcome()
+            self.held.append(held)
+            return self.event("revert", feedback=held["id"], source="")
+        return self.event("revert", feedback=rng.choice(self.feedbacks[-6:]), source="")
+
+    def next(self):
+        rng, model = self.rng, self.rng.choice(self.MODELS)
+        self.time += rng.choice([0, 1, 700])
+        kind = rng.random()
+        if self.held and rng.random() < 0.3:
+            return self.held.pop()
+        if kind < 0.05 and self.past:
+            return rng.choice(self.past)  # delivered again
+        if kind < 0.40:
+            return self.decide()
+        if kind < 0.75:
+            return self.outcome()
+        if kind < 0.83 and self.reverts:
+            return self.revert()
+        if kind < 0.86:
+            return self.event(rng.choice(["freeze", "resume", "resume"]))
+        if kind < 0.90:
+            return self.event("pin", model=model, factor=rng.choice([0.0, 0.5, 3.0]))
+        if kind < 0.93 or self.adaptive:
+            return self.event("unpin", model=model)
+        if kind < 0.955:
+            return self.event("leave", model=model)
+        return self.event("join", model=model, predecessor=rng.choice(["", model[:3] if model.endswith("2") else ""]))
+
+
+class Driver:
+    def __init__(self, path):
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def start(self):
+        self.process.stdin.write("new\n")
+
+    def ask(self, command):
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+def agree(path, ours, theirs):
+    if isinstance(ours, float) or isinstance(theirs, float):
+        assert abs(ours - theirs) <= TOLERANCE, f"{path}: twin {ours!r}, pool {theirs!r}"
+    elif isinstance(ours, list):
+        assert len(ours) == len(theirs), f"{path}: twin {ours!r}, pool {theirs!r}"
+        for i, pair in enumerate(zip(ours, theirs)):
+            agree(f"{path}[{i}]", *pair)
+    else:
+        assert ours == theirs, f"{path}: twin {ours!r}, pool {theirs!r}"
+
+
+def check_event(ours, theirs):
+    for key, value in {"learned": [], "unlearned": [], "dropped": 0, **ours}.items():
+        agree(key, value, theirs[key])
+
+
+def run(driver, seed, counts):
+    script, log = Script(random.Random(seed)), []
+    driver.start()
+    for line in range(45):
+        e = script.configure() if line == 0 else script.next()
+        before = replay(log)
+        if e["op"] == "decide" and e["id"] not in before.seen:
+            command = dict(e, responses=[{k: v for k, v in r.items() if v is not None} for r in e["responses"]])
+            said, ours = driver.ask(command), before.answer(e)
+            agree("calibrated", ours["calibrated"], said["calibrated"])
+            if not ours["close"]:
+                agree("selected", [ours["selected"], ours["share"]], [said["selected"], said["share"]])
+            e["selected"] = said["selected"]
+            theirs = said["event"]
+        elif e["op"] == "decide":
+            theirs = driver.ask(e)["event"]
+        else:
+            theirs = driver.ask({k: v for k, v in e.items() if v is not None})
+        taken_back = e["op"] == "outcome" and e["id"] in before.awaited
+        ours = before.step(e, taken_back)
+        check_event(ours, theirs)
+        log.append(e)
+        script.past.append(e)
+        counts[e["op"] + " " + ours["status"]] = counts.get(e["op"] + " " + ours["status"], 0) + 1
+    ours = replay(log).factors()
+    theirs = {tuple(row[:4]): row[4:] for row in driver.ask({"op": "factors"})}
+    agree("factor rows", sorted(ours), sorted(theirs))
+    for key, row in ours.items():
+        agree(f"factors {key}", [float(x) for x in row], [float(x) for x in theirs[key][:len(row)]])
+
+
+def main():
+    driver, counts = Driver(sys.argv[1]), {}
+    seeds = [int(sys.argv[2])] if len(sys.argv) > 2 else range(1, 301)
+    for seed in seeds:
+        try:
+            run(driver, seed, counts)
+        except AssertionError as error:
+            sys.exit(f"twin.py DRIVER {seed}: {error}")
+    for name in sorted(counts):
+        print(f"{counts[name]:6d} {name}")
+    if len(seeds) > 1:
+        statuses = ("applied", "duplicate", "pending", "expired", "conflict", "reverted", "refused")
+        expected = ["outcome " + status for status in statuses] + ["revert refold", "revert applied"]
+        missing = [name for name in expected if not counts.get(name)]
+        assert not missing, f"no script had: {missing}"
+    print(f"{len(seeds)} scripts agree to {TOLERANCE}")
+
+
+if __name__ == "__main__":
+    main()
