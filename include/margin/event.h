@@ -73,7 +73,7 @@ struct DecisionMade {
 struct Grade {
   std::string model;
   double outcome = 0.0;
-  std::string channel;  // empty: every response of the model in that decision
+  std::string channel{};  // empty: every response of the model in that decision; {} so that {model, outcome} is complete
 };
 
 // What became known about a decision. A feedback's id is its event's id. Exactly one of the three forms:
