@@ -1,5 +1,6 @@
 // The `margin` binary: finds the subcommand and hands over. Flags and wiring only; what a command does is in its own file.
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -85,4 +86,10 @@ int print(std::string_view text) {
 
 }  // namespace margin::cli
 
-int main(int argc, char** argv) { return margin::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return margin::cli::run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory, mostly
+    return margin::cli::complain(error.what(), margin::cli::kFailed);
+  }
+}

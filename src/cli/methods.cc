@@ -14,7 +14,7 @@ namespace {
 
 std::string range_of(const ParameterSpec& spec) {
   if (spec.kind == ParameterSpec::Kind::kChoice) return fmt::format("{}", fmt::join(spec.choices, "|"));
-  const std::string range = fmt::format("{}{}, {}]", spec.open_low ? '(' : '[', to_text(spec.low), to_text(spec.high));
+  std::string range = fmt::format("{}{}, {}]", spec.open_low ? '(' : '[', to_text(spec.low), to_text(spec.high));
   switch (spec.kind) {
     case ParameterSpec::Kind::kInteger: return "whole, " + range;
     case ParameterSpec::Kind::kList: return fmt::format("up to {} of {}", spec.length_max, range);

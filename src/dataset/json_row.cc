@@ -72,7 +72,7 @@ simdjson::error_code check_value(ondemand::value value) {
       if (const auto error = value.get_array().get(array)) return error;
       for (auto element : array) {
         ondemand::value inner;
-        if (const auto error = std::move(element).get(inner)) return error;
+        if (const auto error = element.get(inner)) return error;
         if (const auto error = check_value(inner)) return error;
       }
       return simdjson::SUCCESS;

@@ -33,9 +33,8 @@ std::string complaint_about(std::string_view line) {
 }
 
 TEST(ReaderTest, EveryFieldOfARowIsRead) {
-  const auto log = read(
-      R"({"task":"t1","phase":"p","model":"a","confidence":0.25,"correct":0.5,"answer":"x","channel":"consistency",)"
-      R"("segment":"s","kind":"math","weight":0.75,"t":12.5,"abstained":true})");
+  const auto log = read(R"({"task":"t1","phase":"p","model":"a","confidence":0.25,"correct":0.5,"answer":"x","channel":"consistency",)"
+                        R"("segment":"s","kind":"math","weight":0.75,"t":12.5,"abstained":true})");
   ASSERT_TRUE(log.ok()) << log.error().message;
   ASSERT_EQ(log->rows(), 1U);
   const ObservationLog::Task& task = log->tasks()[log->task(0)];
