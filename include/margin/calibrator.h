@@ -117,6 +117,10 @@ class Calibrator {
   void begin_task() { on_begin_task(); }
   void end_task() { on_end_task(); }
 
+  // Evidence starts anew while estimates stay: margin's counts return to 0, so that its bands shrink as if just begun. Methods without
+  // such counts go on unchanged.
+  void restart_counts() { on_restart_counts(); }
+
   // Design-time methods: fit on calibration rows and freeze; a second fit replaces the first. Models are joined as they appear.
   // kUnsupported for online methods; kInvalidArgument as observe(); kLimit for a model id of kModelsMax or more.
   Status fit(std::span<const Observation> rows);
@@ -145,6 +149,7 @@ class Calibrator {
   virtual void predict_then_learn(std::span<const Observation> observations, std::span<double> calibrated);
   virtual void on_begin_task() {}
   virtual void on_end_task() {}
+  virtual void on_restart_counts() {}
   virtual void fit_rows(std::span<const Observation> /*rows*/) {}
   // Fills band, observations, factor (where multiplicative) and terms; the rest is already set.
   virtual void describe(ModelId model, Explanation& explanation) const = 0;

@@ -106,6 +106,15 @@ class Margin final : public Calibrator {
     totals_[model] = Pair{factor, 1.0};
   }
 
+  void on_restart_counts() override {
+    for (Pair& total : totals_) total = Pair{ratio(total), 1.0};
+    for (Band& cell : bands_) {
+      cell.count = 0.0;
+      cell.weighted = both(0.0);
+    }
+    if (shrinks_to_pool()) refresh_pool_factors();
+  }
+
   void on_presence_changed(ModelId) override {
     if (shrinks_to_pool()) refresh_pool_factors();
   }

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "experiment/ordering.h"
+#include "experiment/parallel.h"
 
 namespace margin::experiment {
 
@@ -20,10 +21,13 @@ Evaluation evaluate(Stream stream, std::span<const std::unique_ptr<Calibrator>> 
       result.pass = replay(evaluation.stream, file_order(evaluation.stream), *start, vote, options.pass);
       scores.push_back(score(evaluation.stream, *result.pass, options.resolution));
     }
-    for (std::uint32_t ordering = 0; ordering < options.orderings; ++ordering) {
-      const auto order = shuffled_order(evaluation.stream, options.seed, ordering);
-      const Pass pass = replay(evaluation.stream, order, *start, vote, options.pass);
-      scores.push_back(score(evaluation.stream, pass, options.resolution));
+    if (options.orderings > 0) {
+      scores.resize(options.orderings);
+      parallel_for(options.orderings, options.threads, nullptr, [&](std::size_t ordering) {
+        const auto order = shuffled_order(evaluation.stream, options.seed, ordering);
+        const Pass pass = replay(evaluation.stream, order, *start, vote, options.pass);
+        scores[ordering] = score(evaluation.stream, pass, options.resolution);
+      });
     }
     result.scores = summarize(scores);
     evaluation.methods.push_back(std::move(result));

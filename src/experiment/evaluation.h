@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/parallel.h"
 #include "experiment/replay.h"
 #include "experiment/score.h"
 #include "experiment/stream.h"
@@ -22,6 +23,7 @@ struct EvaluationOptions {
   std::uint64_t seed = 1;
   PassOptions pass;
   ResolutionRules resolution;
+  Threads threads;
 };
 
 struct MethodEvaluation {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -14,7 +15,7 @@ class Replay {
  public:
   Replay(const Stream& stream, std::span<const std::uint32_t> order, const Calibrator& calibrator, const Vote& vote,
          const PassOptions& options)
-      : stream_(stream), order_(order), fresh_(calibrator), lag_(options.lag) {
+      : stream_(stream), order_(order), fresh_(calibrator), options_(options) {
     auto restored = restore_vote(vote.snapshot());
     MARGIN_CHECK(restored.ok(), "a vote restores from its own snapshot");
     vote_ = std::move(restored).value();
@@ -25,8 +26,10 @@ class Replay {
 
   Pass run() {
     std::size_t first_row = 0;  // of the task, in replay order
-    for (const std::uint32_t number : order_) {
-      if (first_row > lag_) learn_rows_below(first_row - lag_);
+    for (std::size_t position = 0; position < order_.size(); ++position) {
+      const std::uint32_t number = order_[position];
+      if (first_row > options_.lag) learn_rows_below(first_row - options_.lag);
+      if (options_.restart_counts && position == options_.boundary) restart_counts();
       const Stream::Task& task = stream_.tasks[number];
       calibrate(task);
       select(number);
@@ -41,6 +44,19 @@ class Replay {
     std::unique_ptr<Calibrator>& state = segments_[segment];
     if (state == nullptr) state = fresh_.clone();
     return *state;
+  }
+
+  void restart_counts() {
+    whole_->restart_counts();
+    for (auto& [segment, state] : segments_) state->restart_counts();
+  }
+
+  // Whether the outcome of a row of the task now being learned will ever be known.
+  [[nodiscard]] bool revealed(std::size_t row) const {
+    if (std::isnan(stream_.outcome[row])) return false;
+    if (options_.feedback == Feedback::kFull || learning_ < options_.boundary) return true;
+    const std::uint32_t selected = pass_.selections[order_[learning_]].answer;
+    return selected != kNoAnswer && stream_.answer[row] == selected;
   }
 
   void calibrate(const Stream::Task& task) {
@@ -90,7 +106,7 @@ class Replay {
     Calibrator& state = state_of(task.segment);
     bool bracketed = false;
     for (std::size_t row = task.first_row + begin; row < task.first_row + end; ++row) {
-      if (std::isnan(stream_.outcome[row])) continue;
+      if (!revealed(row)) continue;
       if (!bracketed) state.begin_task();
       bracketed = true;
       const Status learned = state.observe({.model = stream_.model[row],
@@ -104,21 +120,25 @@ class Replay {
 
   void teach_vote(const Stream::Task& task) {
     if (!vote_->info().learns || task.answers == 0) return;
-    const std::span<const double> outcomes(&stream_.outcome[task.first_row], task.rows);
-    if (std::all_of(outcomes.begin(), outcomes.end(), [](double o) { return std::isnan(o); })) return;
+    outcomes_.clear();
+    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
+      outcomes_.push_back(revealed(row) ? stream_.outcome[row] : std::numeric_limits<double>::quiet_NaN());
+    }
+    if (std::all_of(outcomes_.begin(), outcomes_.end(), [](double o) { return std::isnan(o); })) return;
     fill_ballots(task);
-    vote_->learn(ballots_, task.answers, outcomes);
+    vote_->learn(ballots_, task.answers, outcomes_);
   }
 
   const Stream& stream_;
   const std::span<const std::uint32_t> order_;
   const Calibrator& fresh_;
-  const std::size_t lag_;
+  const PassOptions options_;
 
   std::unique_ptr<Calibrator> whole_;  // without segment
   std::map<std::uint32_t, std::unique_ptr<Calibrator>> segments_;
   std::unique_ptr<Vote> vote_;
   std::vector<Ballot> ballots_;
+  std::vector<double> outcomes_;
   Tally tally_;
 
   std::size_t learned_ = 0;   // rows in replay order

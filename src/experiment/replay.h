@@ -23,10 +23,20 @@ struct Pass {
   std::vector<Selection> selections;  // by task
 };
 
+// Which outcomes a pass learns.
+enum class Feedback : std::uint8_t {
+  kFull,      // every response's
+  kSelected,  // those of the selected answer's supporters
+};
+
 struct PassOptions {
   // Outcomes come this many usable rows late: row r is learned before the task whose first row is s once r < s - lag. Rows that never
   // come due are never learned.
   std::size_t lag = 0;
+  // A position in the order: tasks before it have full feedback, and counts may restart at it (Calibrator::restart_counts).
+  std::size_t boundary = 0;
+  Feedback feedback = Feedback::kFull;  // from the boundary on
+  bool restart_counts = false;
 };
 
 // `order` visits tasks of the stream, each at most once. `calibrator` and `vote` are the states to start from and stay as they are.
