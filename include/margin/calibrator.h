@@ -157,6 +157,8 @@ class Calibrator {
   virtual void save(internal::Encoder& out) const = 0;
   virtual void load(internal::Decoder& in) = 0;
   virtual void make_room(std::size_t models) = 0;
+  // The least save() writes per model: bytes that promise more models than they can hold are refused before room is made for them.
+  [[nodiscard]] virtual std::size_t saved_bytes_per_model() const { return 0; }
 
   // One more than the largest known id.
   [[nodiscard]] std::size_t models() const { return presence_.size(); }
@@ -171,9 +173,11 @@ class Calibrator {
     // As bits, one comparison each: the bits of a positive double grow with it, and those of negative ones and of NaN come after.
     constexpr auto kOne = std::bit_cast<std::uint64_t>(1.0);
     const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
-    if (bits(observation.confidence) <= kOne && bits(observation.outcome) <= kOne && bits(observation.weight) - 1 < kOne) [[likely]] return true;
+    if (bits(observation.confidence) <= kOne && bits(observation.outcome) <= kOne && bits(observation.weight) - 1 < kOne) [[likely]]
+      return true;
     // What remains legal is a negative zero.
-    return is_probability(observation.confidence) && is_probability(observation.outcome) && observation.weight > 0.0 && observation.weight <= 1.0;
+    return is_probability(observation.confidence) && is_probability(observation.outcome) && observation.weight > 0.0 &&
+           observation.weight <= 1.0;
   }
   [[noreturn]] void stop(ModelId model, double confidence) const;
   [[nodiscard]] Error refusal(const Observation& observation) const;

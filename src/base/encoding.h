@@ -85,7 +85,7 @@ class Decoder {
     bytes_ = {};
   }
   [[nodiscard]] bool ok() const { return ok_; }
-  [[nodiscard]] bool at_end() const { return bytes_.empty(); }
+  [[nodiscard]] std::size_t remaining() const { return bytes_.size(); }
   // Ok when everything was read and nothing is left over.
   [[nodiscard]] Status finish(std::string_view what) const {
     if (ok_ && bytes_.empty()) return {};

@@ -185,6 +185,7 @@ Result<std::unique_ptr<Calibrator>> restore_calibrator(std::string_view bytes) {
     presence = static_cast<Calibrator::Presence>(value);
   }
   if (!in.ok()) return corrupt;
+  if (calibrator.presence_.size() * calibrator.saved_bytes_per_model() > in.remaining()) return corrupt;
   calibrator.make_room(calibrator.presence_.size());
   calibrator.load(in);
   if (Status status = in.finish("calibrator " + identifier); !status) return status.error();

@@ -137,6 +137,8 @@ class Margin final : public Calibrator {
     totals_.resize(models);
   }
 
+  [[nodiscard]] std::size_t saved_bytes_per_model() const override { return (3 * band_count() + 2) * sizeof(double); }
+
   void save(internal::Encoder& out) const override {
     for (const Band& cell : bands_) {
       out.real(cell.estimate[0]);

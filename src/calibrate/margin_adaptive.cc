@@ -165,6 +165,8 @@ class MarginAdaptive final : public Calibrator {
     counters_.resize(models * block_size(), both(0.0));
   }
 
+  [[nodiscard]] std::size_t saved_bytes_per_model() const override { return (2 * band_count() * lanes() + clock_count()) * sizeof(double); }
+
   void save(internal::Encoder& out) const override {
     const auto reals = [&](const double* first, std::size_t size) { std::for_each(first, first + size, [&](double x) { out.real(x); }); };
     const auto row_of_lanes = [&](const Pair* row) {

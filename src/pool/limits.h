@@ -15,12 +15,12 @@ namespace margin::internal {
 inline constexpr std::size_t kNameBytesMax = 256;
 // Feedback requests that one decision remembers, refused ones aside; a further one is refused.
 inline constexpr std::size_t kFeedbacksMax = 1024;
-// A pinned factor is at most this, like every factor (SPEC 2).
+// A pinned factor is at most this, like every factor.
 inline constexpr double kPinMax = 20.0;
 // Times are those a UUIDv7 can hold.
 inline constexpr std::int64_t kTimeMsEnd = std::int64_t{1} << 48;
 
-// Missing confidence, NaN and abstention make a response unusable (SPEC "Terms").
+// Missing confidence, NaN and abstention make a response unusable.
 [[nodiscard]] inline bool usable(std::optional<double> confidence, bool abstained) {
   return confidence.has_value() && !std::isnan(*confidence) && !abstained;
 }
