@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "margin/result.h"
@@ -19,11 +20,15 @@ struct Command {
 };
 
 Command add_replay(CLI::App& root);
+Command add_simulate(CLI::App& root);
 Command add_methods(CLI::App& root);
 Command add_version(CLI::App& root);
 
 // A flag with one value each time it is given; without this a list would swallow the files that follow it.
 inline CLI::Option* repeatable(CLI::Option* option) { return option->take_all()->expected(1)->allow_extra_args(false); }
+
+// A check for whole numbers, "" when it holds: CLI11 would let a negative one wrap around to a huge one.
+std::string not_negative(const std::string& text);
 
 // Prints "margin: MESSAGE" on the error output and returns `exit_code`.
 int complain(std::string_view message, int exit_code = kBadInput);

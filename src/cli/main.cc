@@ -15,6 +15,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  margin replay log.jsonl                        would calibration help on this log?\n"
     "  margin replay log.jsonl --method all --json    every method, for a program to read\n"
+    "  margin simulate paper --out paper.jsonl        a synthetic log whose truth is known\n"
     "  margin methods                                 calibrators and votes with their parameters\n"
     "Exit codes: 0 done, 1 failed, 2 bad input or usage.";
 
@@ -45,7 +46,7 @@ int run(int argc, char** argv) {
   root.footer(kFooter);
   bool version = false;
   root.add_flag("--version", version, "Print the version and exit");
-  const std::vector<Command> commands = {add_replay(root), add_methods(root), add_version(root)};
+  const std::vector<Command> commands = {add_replay(root), add_simulate(root), add_methods(root), add_version(root)};
   // What is not understood is refused below, with a suggestion.
   root.allow_extras();
   for (const Command& command : commands) command.app->allow_extras();
@@ -73,6 +74,10 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+
+std::string not_negative(const std::string& text) {
+  return text.starts_with('-') ? "got " + dataset::printable(text) + ", expected a whole number that is not negative" : "";
+}
 
 int complain(std::string_view message, int exit_code) {
   std::fprintf(stderr, "margin: %.*s\n", static_cast<int>(message.size()), message.data());

@@ -73,11 +73,6 @@ Result<std::vector<std::string>> model_names(const std::vector<std::string>& typ
   return names;
 }
 
-// CLI11 would let a negative number wrap around to a huge one.
-std::string not_negative(const std::string& text) {
-  return text.starts_with('-') ? "got " + dataset::printable(text) + ", expected a whole number that is not negative" : "";
-}
-
 // FILE[:PHASE]; a file whose name has a colon is taken as it is.
 struct FitSource {
   std::string file;
