@@ -1,10 +1,9 @@
-#include "dataset/text.h"
+#include "base/text.h"
 
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 
-namespace margin::dataset {
+namespace margin::internal {
 namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
@@ -15,13 +14,18 @@ void append_byte(std::string& out, unsigned char byte) {
   out += kHex[byte & 15];
 }
 
-// Length of the UTF-8 sequence at the start of `text` and its code point; length 0 when it is not one.
-struct Sequence {
-  std::size_t length = 0;
-  std::uint32_t point = 0;
-};
+bool safe(std::uint32_t point) {
+  const bool control = point < 0x20 || (point >= 0x7f && point <= 0x9f);
+  // Line and paragraph separators, and marks that reverse the direction of what follows.
+  const bool layout = (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f ||
+                      point == 0x061c || point == 0xfeff;
+  const bool no_character = point == 0xfffe || point == 0xffff;  // XML forbids them
+  return !control && !layout && !no_character;
+}
 
-Sequence decode(std::string_view text) {
+}  // namespace
+
+Utf8 first_utf8(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return {1, lead};
   const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
@@ -38,20 +42,11 @@ Sequence decode(std::string_view text) {
   return {length, point};
 }
 
-bool safe(std::uint32_t point) {
-  const bool control = point < 0x20 || (point >= 0x7f && point <= 0x9f);
-  // Line and paragraph separators, and marks that reverse the direction of what follows.
-  const bool layout = (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f;
-  return !control && !layout;
-}
-
-}  // namespace
-
 std::string printable(std::string_view text, std::size_t bytes_max) {
   std::string out;
   while (!text.empty()) {
     if (out.size() >= bytes_max) return out + "...";
-    const Sequence sequence = decode(text);
+    const Utf8 sequence = first_utf8(text);
     const std::size_t length = sequence.length == 0 ? 1 : sequence.length;
     if (sequence.length != 0 && safe(sequence.point)) {
       out += text.substr(0, length);
@@ -66,7 +61,7 @@ std::string printable(std::string_view text, std::size_t bytes_max) {
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
-    const Sequence sequence = decode(text);
+    const Utf8 sequence = first_utf8(text);
     const std::size_t length = sequence.length == 0 ? 1 : sequence.length;
     if (sequence.length == 0 || !safe(sequence.point)) {
       // Every unsafe point is below 0x10000, so one escape holds it; U+FFFD stands for what is not UTF-8.
@@ -83,9 +78,9 @@ std::string json_string(std::string_view text) {
 }
 
 std::string json_number(double value) {
-  if (std::isnan(value)) return "null";
+  if (!std::isfinite(value)) return "null";
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
-}  // namespace margin::dataset
+}  // namespace margin::internal

@@ -1,0 +1,28 @@
+// Text for people and for JSON. Names and answers of a log are hostile: nothing of them reaches a terminal or a file unescaped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace margin::internal {
+
+// The UTF-8 sequence at the start of a text that is not empty; length 0 when the bytes are not UTF-8.
+struct Utf8 {
+  std::size_t length = 0;
+  std::uint32_t point = 0;
+};
+[[nodiscard]] Utf8 first_utf8(std::string_view text);
+
+// For a terminal: control characters (C0, DEL, C1), direction marks, code points that are no characters and bytes that are not UTF-8
+// become \xNN, a longer text is cut after `bytes_max` bytes with "...".
+[[nodiscard]] std::string printable(std::string_view text, std::size_t bytes_max = 80);
+
+// A JSON string with its quotes. What printable() makes visible is escaped, so JSON may be looked at on a terminal too; bytes that are
+// not UTF-8 become U+FFFD.
+[[nodiscard]] std::string json_string(std::string_view text);
+
+// The shortest decimal that reads back to the same bits; "null" for NaN and infinities, which JSON does not have.
+[[nodiscard]] std::string json_number(double value);
+
+}  // namespace margin::internal

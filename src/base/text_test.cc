@@ -1,0 +1,38 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+namespace margin::internal {
+namespace {
+
+TEST(TextTest, ControlCodesBecomeVisible) {
+  EXPECT_EQ(printable("plain, é and 漢字"), "plain, é and 漢字");
+  EXPECT_EQ(printable("\x1b[2J\r\n\x7f"), "\\x1b[2J\\x0d\\x0a\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");                                                        // C1 control sequence introducer
+  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae");                                               // right-to-left override
+  EXPECT_EQ(printable("\xd8\x9c\xef\xbb\xbf\xef\xbf\xbf"), "\\xd8\\x9c\\xef\\xbb\\xbf\\xef\\xbf\\xbf");  // other marks, U+FFFF
+  EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");                                                        // not UTF-8
+  EXPECT_EQ(printable("\xc0\x9b\xed\xa0\x80"), "\\xc0\\x9b\\xed\\xa0\\x80");                             // overlong, surrogate
+  EXPECT_EQ(printable("\xe2\x82"), "\\xe2\\x82");                                                        // cut off
+}
+
+TEST(TextTest, LongTextIsCut) { EXPECT_EQ(printable("abcdef", 3), "abc..."); }
+
+TEST(TextTest, JsonStringsAreEscaped) {
+  EXPECT_EQ(json_string("a\"b\\c\n\x01é"), "\"a\\\"b\\\\c\\u000a\\u0001é\"");
+  EXPECT_EQ(json_string("\xe2\x80\xae\xc2\x9b\xff"), "\"\\u202e\\u009b\\ufffd\"");
+}
+
+TEST(TextTest, JsonNumbersReadBackToTheSameBits) {
+  EXPECT_EQ(json_number(0.1), "0.1");
+  EXPECT_EQ(std::stod(json_number(1.0 / 3.0)), 1.0 / 3.0);
+  EXPECT_EQ(json_number(1e-300), "1e-300");
+  EXPECT_EQ(json_number(std::numeric_limits<double>::quiet_NaN()), "null");
+  EXPECT_EQ(json_number(-std::numeric_limits<double>::infinity()), "null");
+}
+
+}  // namespace
+}  // namespace margin::internal
