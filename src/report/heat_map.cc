@@ -43,8 +43,8 @@ void draw_key(Canvas& canvas, Point corner, double centre) {
     const Box box{{corner.x + kStep * static_cast<double>(i), corner.y}, {kStep, 14.0}};
     canvas.box(box, kSteps[i].fill);
     std::string label = fixed(centre * std::exp2((static_cast<double>(i) - 4.0) / 4.0), 2);
-    if (i == 0) label = "≤ " + label;
-    if (i + 1 == kSteps.size()) label = "≥ " + label;
+    if (i == 0) label.insert(0, "≤ ");
+    if (i + 1 == kSteps.size()) label.insert(0, "≥ ");
     canvas.text({box.centre().x, box.bottom() + 14.0}, label, {.anchor = Anchor::kMiddle, .style = "soft small"});
   }
 }

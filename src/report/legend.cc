@@ -23,13 +23,15 @@ Legend::Legend(std::vector<std::string> names, LegendMark mark, double width) : 
 }
 
 double Legend::height() const {
-  return names_.empty() ? 0.0 : kRowHeight * static_cast<double>((names_.size() + per_row_ - 1) / per_row_) + 10.0;
+  const std::size_t rows = (names_.size() + per_row_ - 1) / per_row_;
+  return rows == 0 ? 0.0 : kRowHeight * static_cast<double>(rows) + 10.0;
 }
 
 void Legend::draw(Canvas& canvas, Point corner) const {
   for (std::size_t i = 0; i < names_.size(); ++i) {
-    const Point at{corner.x + entry_width_ * static_cast<double>(i % per_row_),
-                   corner.y + 12.0 + kRowHeight * static_cast<double>(i / per_row_)};
+    const std::size_t row = i / per_row_;
+    const std::size_t place = i % per_row_;
+    const Point at{corner.x + entry_width_ * static_cast<double>(place), corner.y + 12.0 + kRowHeight * static_cast<double>(row)};
     if (mark_ == LegendMark::kCurve) canvas.curve(std::array{Point{at.x, at.y}, Point{at.x + 28, at.y}}, i);
     canvas.dot({at.x + 14, at.y}, i);
     canvas.text({at.x + kMarkWidth, at.y + 4}, names_[i], {.columns_max = kNameColumns});

@@ -73,9 +73,11 @@ void draw_panel(Canvas& canvas, Point corner, const ReliabilityPanel& panel, std
 
 std::string to_svg(const ReliabilityDiagram& diagram) {
   const std::size_t panels = std::max<std::size_t>(1, diagram.panels.size());
-  Canvas canvas({kPictureWidth, kPanel.height * static_cast<double>((panels + 1) / 2)}, diagram.words);
+  const std::size_t rows = (panels + 1) / 2;
+  Canvas canvas({kPictureWidth, kPanel.height * static_cast<double>(rows)}, diagram.words);
   for (std::size_t i = 0; i < panels; ++i) {
-    const Point corner{kPanel.width * static_cast<double>(i % 2), kPanel.height * static_cast<double>(i / 2)};
+    const std::size_t row = i / 2;
+    const Point corner{kPanel.width * static_cast<double>(i % 2), kPanel.height * static_cast<double>(row)};
     // The stated confidences come first and have the warning colour.
     draw_panel(canvas, corner, i < diagram.panels.size() ? diagram.panels[i] : ReliabilityPanel{}, i == 0 ? 1 : i == 1 ? 0 : i);
   }
