@@ -51,12 +51,11 @@ summary { cursor: pointer; color: var(--link); width: fit-content; }
   :root { color-scheme: light; --ink: #000; --soft: #444; --rule: #bbb; --stripe: #f4f4f4; --paper: #fff; --link: #000; }
   body { font-size: 10.5pt; }
   main { max-width: none; padding: 0; }
-  h2 { break-after: avoid; }
-  section + section { break-before: page; }
+  h2 { break-after: avoid; margin-top: 1.5rem; }
   figure, tr { break-inside: avoid; }
   thead { display: table-header-group; }
   .scroll { overflow: visible; }
-  figure svg, figure svg.wide { min-width: 0; max-width: 100%; }
+  figure svg, figure svg.wide { min-width: 0; max-width: 15.5cm; }
   details { display: none; }
 }
 )";
