@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,11 @@ struct Command {
 Command add_replay(CLI::App& root);
 Command add_simulate(CLI::App& root);
 Command add_methods(CLI::App& root);
+Command add_experiment(CLI::App& root);
 Command add_version(CLI::App& root);
+
+// Complains about what `app` was given and did not understand, with a suggestion; nullopt when there is nothing.
+std::optional<int> refuse_unknown(const CLI::App& app);
 
 // A flag with one value each time it is given; without this a list would swallow the files that follow it.
 inline CLI::Option* repeatable(CLI::Option* option) { return option->take_all()->expected(1)->allow_extra_args(false); }

@@ -16,6 +16,7 @@ constexpr const char* kFooter =
     "  margin replay log.jsonl                        would calibration help on this log?\n"
     "  margin replay log.jsonl --method all --json    every method, for a program to read\n"
     "  margin simulate paper --out paper.jsonl        a synthetic log whose truth is known\n"
+    "  margin experiment shift --all-pairs log.jsonl  what happens when the work changes?\n"
     "  margin methods                                 calibrators and votes with their parameters\n"
     "Exit codes: 0 done, 1 failed, 2 bad input or usage.";
 
@@ -26,12 +27,6 @@ std::vector<std::string> flags_of(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
   }
   return flags;
-}
-
-int refuse_unknown_flag(const CLI::App& app, const std::string& typed) {
-  if (!typed.starts_with('-')) return complain(app.get_name() + ": unexpected argument " + dataset::printable(typed));
-  const std::string flag = typed.substr(0, typed.find('='));
-  return complain(app.get_name() + ": unknown option " + dataset::printable(flag) + internal::suggestion(flag, flags_of(app)));
 }
 
 int refuse_unknown_command(const std::vector<Command>& commands, const std::string& typed) {
@@ -46,7 +41,7 @@ int run(int argc, char** argv) {
   root.footer(kFooter);
   bool version = false;
   root.add_flag("--version", version, "Print the version and exit");
-  const std::vector<Command> commands = {add_replay(root), add_simulate(root), add_methods(root), add_version(root)};
+  const std::vector<Command> commands = {add_replay(root), add_experiment(root), add_simulate(root), add_methods(root), add_version(root)};
   // What is not understood is refused below, with a suggestion.
   root.allow_extras();
   for (const Command& command : commands) command.app->allow_extras();
@@ -62,11 +57,11 @@ int run(int argc, char** argv) {
 
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
-    for (const std::string& typed : command.app->remaining()) return refuse_unknown_flag(*command.app, typed);
+    if (const auto refused = refuse_unknown(*command.app)) return *refused;
     return command.run();
   }
   for (const std::string& typed : root.remaining()) {
-    return typed.starts_with('-') ? refuse_unknown_flag(root, typed) : refuse_unknown_command(commands, typed);
+    return typed.starts_with('-') ? *refuse_unknown(root) : refuse_unknown_command(commands, typed);
   }
   if (version) return commands.back().run();
   std::fputs(root.help().c_str(), stderr);
@@ -77,6 +72,14 @@ int run(int argc, char** argv) {
 
 std::string not_negative(const std::string& text) {
   return text.starts_with('-') ? "got " + dataset::printable(text) + ", expected a whole number that is not negative" : "";
+}
+
+std::optional<int> refuse_unknown(const CLI::App& app) {
+  const std::vector<std::string> typed = app.remaining();
+  if (typed.empty()) return std::nullopt;
+  if (!typed.front().starts_with('-')) return complain(app.get_name() + ": unexpected argument " + dataset::printable(typed.front()));
+  const std::string flag = typed.front().substr(0, typed.front().find('='));
+  return complain(app.get_name() + ": unknown option " + dataset::printable(flag) + internal::suggestion(flag, flags_of(app)));
 }
 
 int complain(std::string_view message, int exit_code) {

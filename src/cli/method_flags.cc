@@ -15,6 +15,7 @@ using dataset::printable;
 
 // A method or the vote, before it is made.
 struct Owner {
+  std::string label;  // as typed
   std::string identifier;
   const std::vector<ParameterSpec>* specs = nullptr;
   Parameters given;
@@ -35,23 +36,50 @@ template <class Info>
 Result<Owner> find_owner(std::string_view what, std::span<const Info* const> catalog, const std::string& identifier) {
   std::vector<std::string> known;
   for (const Info* info : catalog) {
-    if (info->identifier == identifier) return Owner{identifier, &info->parameters, {}};
+    if (info->identifier == identifier) return Owner{identifier, identifier, &info->parameters, {}};
     known.push_back(info->identifier);
   }
   return Error{ErrorCode::kNotFound, fmt::format("{}: no {}{}", what, printable(identifier), internal::suggestion(identifier, known))};
 }
 
+Status set_by_name(Owner& owner, std::string_view flag, std::string_view name, std::string_view text) {
+  const ParameterSpec* spec = owner.find(name);
+  if (spec != nullptr) return owner.set(*spec, text);
+  std::vector<std::string> known;
+  for (const ParameterSpec& candidate : *owner.specs) known.push_back(candidate.name);
+  const std::string hint = known.empty() ? " (it has none)" : internal::suggestion(name, known);
+  return {ErrorCode::kInvalidArgument, fmt::format("{}: {} has no parameter {}{}", flag, owner.identifier, printable(name), hint)};
+}
+
+// A method with parameters of its own: "margin:target=pool_band:alpha=0.02".
+Status apply_label(Owner& owner) {
+  std::string_view rest = owner.label;
+  while (rest.find(':') != std::string_view::npos) {
+    rest.remove_prefix(rest.find(':') + 1);
+    const std::string_view setting = rest.substr(0, rest.find(':'));
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string_view::npos) {
+      return {ErrorCode::kInvalidArgument, fmt::format("--method: got {}, expected METHOD:name=value", printable(owner.label))};
+    }
+    if (Status status = set_by_name(owner, "--method", setting.substr(0, equals), setting.substr(equals + 1)); !status) return status;
+  }
+  return {};
+}
+
 Result<std::vector<Owner>> find_methods(const std::vector<std::string>& names) {
   std::vector<Owner> owners;
   if (names == std::vector<std::string>{"all"}) {
-    for (const CalibratorInfo* info : calibrator_catalog()) owners.push_back({info->identifier, &info->parameters, {}});
+    for (const CalibratorInfo* info : calibrator_catalog()) owners.push_back({info->identifier, info->identifier, &info->parameters, {}});
     return owners;
   }
-  for (const std::string& name : names) {
-    Result<Owner> owner = find_owner("--method", calibrator_catalog(), name);
+  for (const std::string& label : names) {
+    Result<Owner> owner = find_owner("--method", calibrator_catalog(), label.substr(0, label.find(':')));
     if (!owner) return owner.error();
-    const bool twice = std::any_of(owners.begin(), owners.end(), [&](const Owner& other) { return other.identifier == name; });
-    if (twice) return Error{ErrorCode::kInvalidArgument, fmt::format("--method: got {} twice, expected each method once", name)};
+    owner->label = label;
+    const bool twice = std::any_of(owners.begin(), owners.end(), [&](const Owner& other) { return other.label == label; });
+    if (twice)
+      return Error{ErrorCode::kInvalidArgument, fmt::format("--method: got {} twice, expected each method once", printable(label))};
+    if (Status status = apply_label(*owner); !status) return status.error();
     owners.push_back(std::move(*owner));
   }
   return owners;
@@ -94,21 +122,16 @@ Status apply_set(std::vector<Owner>& owners, Owner& vote, const std::string& typ
     return {ErrorCode::kNotFound, fmt::format("--set: {} is not among the selected methods and vote{}", printable(identifier),
                                               internal::suggestion(identifier, selected))};
   }
-  const ParameterSpec* spec = owner->find(name);
-  if (spec == nullptr) {
-    std::vector<std::string> known;
-    for (const ParameterSpec& candidate : *owner->specs) known.push_back(candidate.name);
-    const std::string hint = known.empty() ? " (it has none)" : internal::suggestion(name, known);
-    return {ErrorCode::kInvalidArgument, fmt::format("--set: {} has no parameter {}{}", identifier, printable(name), hint)};
-  }
-  return owner->set(*spec, std::string_view(typed).substr(equals + 1));
+  return set_by_name(*owner, "--set", name, std::string_view(typed).substr(equals + 1));
 }
 
 }  // namespace
 
 void MethodFlags::add_to(CLI::App& app) {
   const std::string defaults = fmt::format("{}", fmt::join(methods, ","));
-  repeatable(app.add_option("--method", methods, "Calibrators: a,b,... or all (margin methods lists them) [" + defaults + "]"))
+  repeatable(app.add_option(
+                 "--method", methods,
+                 "Calibrators: a,b,... or all; with parameters of its own as NAME:x=1:y=2 (margin methods lists them) [" + defaults + "]"))
       ->delimiter(',')
       ->type_name("NAMES");
   app.add_option("--vote", vote, "How a task's answer is selected from calibrated confidences")->type_name("NAME")->capture_default_str();
@@ -141,6 +164,7 @@ Result<Methods> make_methods(const MethodFlags& flags) {
     Result<std::unique_ptr<Calibrator>> made = make_calibrator(owner.identifier, owner.given);
     if (!made) return made.error();
     methods.calibrators.push_back(std::move(*made));
+    methods.labels.push_back(owner.label);
   }
   Result<std::unique_ptr<Vote>> made = make_vote(vote->identifier, vote->given);
   if (!made) return made.error();

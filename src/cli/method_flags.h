@@ -26,6 +26,7 @@ struct MethodFlags {
 // As meant.
 struct Methods {
   std::vector<std::unique_ptr<Calibrator>> calibrators;  // fresh, in the order asked for
+  std::vector<std::string> labels;                       // of the calibrators, as typed: "margin", "margin:target=pool_band"
   std::unique_ptr<Vote> vote;
 };
 

@@ -1,15 +1,12 @@
 // `margin replay`: its flags, and the way from files to tables.
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cmath>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/log_flags.h"
 #include "cli/method_flags.h"
 #include "dataset/output_file.h"
 #include "dataset/reader.h"
@@ -38,14 +35,10 @@ struct ReplayFlags {
   std::vector<std::string> files;
   MethodFlags methods;
   std::vector<std::string> phases;
-  std::vector<std::string> models;
-  std::vector<std::string> channels;
+  LogFlags log;
   std::uint32_t orderings = 100;
   std::uint64_t seed = 1;
   std::size_t lag = 0;
-  double scale = 1.0;
-  std::string kind = "exact";
-  std::string malformed = "keep";
   std::string ties = "half";
   std::string fit;
   std::string predictions;
@@ -53,43 +46,10 @@ struct ReplayFlags {
   bool json = false;
 };
 
-// --models a,b or @FILE with a name per line.
-Result<std::vector<std::string>> model_names(const std::vector<std::string>& typed) {
-  std::vector<std::string> names;
-  for (const std::string& item : typed) {
-    if (!item.starts_with('@')) {
-      names.push_back(item);
-      continue;
-    }
-    std::ifstream file(item.substr(1));
-    if (!file) return Error{ErrorCode::kNotFound, "--models: " + dataset::printable(item.substr(1), 400) + " cannot be opened"};
-    for (std::string line; std::getline(file, line);) {
-      if (line.ends_with('\r')) line.pop_back();
-      if (!line.empty()) names.push_back(line);
-    }
-    if (names.empty())
-      return Error{ErrorCode::kInvalidArgument, "--models: " + dataset::printable(item.substr(1), 400) + " names no model"};
-  }
-  return names;
-}
-
-// FILE[:PHASE]; a file whose name has a colon is taken as it is.
-struct FitSource {
-  std::string file;
-  std::vector<std::string> phases;
-};
-
-FitSource parse_fit(const std::string& typed) {
-  struct stat status {};
-  const std::size_t colon = typed.rfind(':');
-  if (colon == std::string::npos || stat(typed.c_str(), &status) == 0) return {typed, {}};
-  return {typed.substr(0, colon), {typed.substr(colon + 1)}};
-}
-
 // The rows to fit on, one stream per channel; empty without --fit.
 Result<std::vector<experiment::Stream>> read_fit(const ReplayFlags& flags, const dataset::ReadOptions& options) {
   if (flags.fit.empty()) return std::vector<experiment::Stream>{};
-  const FitSource source = parse_fit(flags.fit);
+  const LogPlace source = parse_place(flags.fit);
   const Result<dataset::ObservationLog> log = dataset::read_observations(std::vector{source.file}, options);
   if (!log) return log.error();
   auto streams = experiment::make_streams(*log, {.phases = source.phases});
@@ -108,7 +68,6 @@ Result<std::vector<Observation>> calibration_for(const experiment::Stream& strea
 }
 
 Status check(const ReplayFlags& flags, const Methods& methods) {
-  if (!(flags.scale > 0.0 && std::isfinite(flags.scale))) return {ErrorCode::kInvalidArgument, "--scale: expected a positive number"};
   const bool lines = !flags.predictions.empty() || !flags.decisions.empty();
   if (lines && flags.orderings != 0) {
     return {ErrorCode::kInvalidArgument, "--predictions and --decisions are of one pass in file order: add --orderings 0"};
@@ -130,21 +89,14 @@ int run(const ReplayFlags& flags) {
   const Result<Methods> methods = make_methods(flags.methods);
   if (!methods) return complain(methods.error().message);
   if (const Status status = check(flags, *methods); !status) return complain(status.error().message);
-  const Result<AnswerKind> kind = parse_answer_kind(flags.kind);
-  if (!kind) return complain("--" + kind.error().message);
+  const Result<experiment::RowSelection> selection = row_selection(flags.log, flags.phases);
+  if (!selection) return complain(selection.error().message);
   const Result<TieRule> ties = parse_tie_rule(flags.ties);
   if (!ties) return complain("--ties: " + ties.error().message);
-  const Result<std::vector<std::string>> models = model_names(flags.models);
-  if (!models) return complain(models.error().message);
-
-  const dataset::ReadOptions read_options{.scale = flags.scale};
+  const dataset::ReadOptions read_options{.scale = flags.log.scale};
   const Result<dataset::ObservationLog> log = dataset::read_observations(flags.files, read_options);
   if (!log) return complain(log.error().message);
-  Result<std::vector<experiment::Stream>> streams = experiment::make_streams(*log, {.phases = flags.phases,
-                                                                                    .models = *models,
-                                                                                    .channels = flags.channels,
-                                                                                    .exclude_without_answer = flags.malformed == "exclude",
-                                                                                    .kind = *kind});
+  Result<std::vector<experiment::Stream>> streams = experiment::make_streams(*log, *selection);
   if (!streams) return complain(streams.error().message);
   const Result<std::vector<experiment::Stream>> fits = read_fit(flags, read_options);
   if (!fits) return complain(fits.error().message);
@@ -180,19 +132,7 @@ Command add_replay(CLI::App& root) {
   flags->methods.add_to(*app);
 
   repeatable(app->add_option("--phase", flags->phases, "Only rows of this phase; repeatable"))->type_name("NAME");
-  repeatable(app->add_option("--channel", flags->channels, "Only rows of this channel; repeatable. Two channels give two results"))
-      ->type_name("NAME");
-  repeatable(app->add_option("--models", flags->models, "Only rows of these models: a,b,... or @FILE with a name per line"))
-      ->delimiter(',')
-      ->type_name("NAMES");
-  app->add_option("--scale", flags->scale, "Divide confidences by this: 100 for percentages")->type_name("X")->capture_default_str();
-  app->add_option("--kind", flags->kind, "When answers are equal, for tasks that do not say: exact, code, choice, math or text")
-      ->type_name("KIND")
-      ->capture_default_str();
-  app->add_option("--malformed", flags->malformed, "Rows with a confidence and a null answer: keep (calibrated, no vote) or exclude")
-      ->check(CLI::IsMember({"keep", "exclude"}))
-      ->type_name("RULE")
-      ->capture_default_str();
+  flags->log.add_to(*app);
 
   app->add_option("--orderings", flags->orderings, "Random orders of the tasks within their phase to average over; 0: file order, once")
       ->check(CLI::Range(0, 1000000))

@@ -100,7 +100,7 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
   state->vote = std::move(*vote);
 
   state->members.load(in);
-  const std::size_t cells = in.length(3 * 8);
+  const std::size_t cells = in.length(std::size_t{3} * 8);
   for (std::size_t i = 0; i < cells && in.ok(); ++i) {
     Cell cell{in.text(), in.text(), nullptr};
     auto calibrator = restore_calibrator(in.text());

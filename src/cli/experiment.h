@@ -1,0 +1,10 @@
+// What an experiment of `margin experiment` is. A new one is a file that defines add_NAME_experiment() and a line in experiment.cc.
+#pragma once
+
+#include "cli/command.h"
+
+namespace margin::cli {
+
+Command add_shift_experiment(CLI::App& experiment);
+
+}  // namespace margin::cli
