@@ -1,8 +1,10 @@
 // `margin experiment shift`: its flags, and the way from logs to conditions to the report.
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
+#include "base/suggest.h"
 #include "cli/experiment.h"
 #include "cli/log_flags.h"
 #include "cli/method_flags.h"
@@ -164,6 +166,10 @@ int run(const ShiftFlags& flags) {
   if (!methods) return complain(methods.error().message);
   const Result<experiment::Boundary> boundary = experiment::parse_boundary(flags.boundary);
   if (!boundary) return complain("--" + boundary.error().message);
+  if (std::find(methods->labels.begin(), methods->labels.end(), flags.focus) == methods->labels.end()) {
+    return complain("--focus: " + printable(flags.focus) + " is not among the methods" +
+                    internal::suggestion(flags.focus, methods->labels));
+  }
   const Result<std::vector<Condition>> conditions = read_conditions(flags);
   if (!conditions) return complain(conditions.error().message);
 

@@ -77,7 +77,12 @@ std::string not_negative(const std::string& text) {
 std::optional<int> refuse_unknown(const CLI::App& app) {
   const std::vector<std::string> typed = app.remaining();
   if (typed.empty()) return std::nullopt;
-  if (!typed.front().starts_with('-')) return complain(app.get_name() + ": unexpected argument " + dataset::printable(typed.front()));
+  if (!typed.front().starts_with('-')) {
+    std::vector<std::string> names;
+    for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(known->get_name());
+    const std::string hint = names.empty() ? "" : internal::suggestion(typed.front(), names);
+    return complain(app.get_name() + ": unexpected argument " + dataset::printable(typed.front()) + hint);
+  }
   const std::string flag = typed.front().substr(0, typed.front().find('='));
   return complain(app.get_name() + ": unknown option " + dataset::printable(flag) + internal::suggestion(flag, flags_of(app)));
 }

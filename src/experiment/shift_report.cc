@@ -33,26 +33,43 @@ report::Estimate estimate(const EntrantResult& entrant, const Shown& shown) {
   return result;
 }
 
-// A row per condition and a column per method, then the mean over conditions.
+// The longer of the two lists goes down the page: a row per condition and a column per method, or the other way round; and the mean over
+// conditions at the end.
 Table means(std::span<const ConditionResult> conditions, const Shown& shown) {
-  Table table{.title = fmt::format("Mean {} on the target", shown.name), .columns = {{.name = "condition"}}};
-  for (const EntrantResult& entrant : conditions.front().entrants) table.columns.push_back({.name = entrant.label, .kind = shown.kind});
-  std::vector<double> sums(conditions.front().entrants.size(), 0.0);
+  const std::vector<EntrantResult>& entrants = conditions.front().entrants;
+  const bool methods_down = entrants.size() > conditions.size();
+  std::vector<std::string> names;
+  std::vector<std::vector<Cell>> cells;  // by condition, then method
   for (const ConditionResult& condition : conditions) {
-    std::vector<Cell> row = {condition.name};
-    for (std::size_t i = 0; i < condition.entrants.size(); ++i) {
-      const std::optional<double> mean = condition.entrants[i].scores.mean[shown.metric];
-      row.emplace_back(mean);
-      sums[i] += mean.value_or(0.0);
-    }
-    table.rows.push_back(std::move(row));
-    report::mark_best_in_row(table, table.rows.size() - 1, report::Best::kLowest);
+    names.push_back(condition.name);
+    cells.emplace_back();
+    for (const EntrantResult& entrant : condition.entrants) cells.back().emplace_back(entrant.scores.mean[shown.metric]);
   }
   if (conditions.size() > 1) {
-    std::vector<Cell> row = {"mean"};
-    for (const double sum : sums) row.emplace_back(sum / static_cast<double>(conditions.size()));
-    table.rows.push_back(std::move(row));
-    report::mark_best_in_row(table, table.rows.size() - 1, report::Best::kLowest);
+    names.emplace_back("mean");
+    cells.emplace_back();
+    for (std::size_t i = 0; i < entrants.size(); ++i) {
+      double sum = 0.0;
+      for (const ConditionResult& condition : conditions) sum += condition.entrants[i].scores.mean[shown.metric].value_or(0.0);
+      cells.back().emplace_back(sum / static_cast<double>(conditions.size()));
+    }
+  }
+
+  Table table{.title = fmt::format("Mean {} on the target", shown.name), .columns = {{.name = methods_down ? "method" : "condition"}}};
+  if (methods_down) {
+    for (const std::string& name : names) table.columns.push_back({.name = name, .kind = shown.kind});
+    for (std::size_t i = 0; i < entrants.size(); ++i) {
+      table.rows.push_back({entrants[i].label});
+      for (const std::vector<Cell>& condition : cells) table.rows.back().push_back(condition[i]);
+    }
+    for (std::size_t column = 1; column < table.columns.size(); ++column) report::mark_best_in_column(table, column, report::Best::kLowest);
+  } else {
+    for (const EntrantResult& entrant : entrants) table.columns.push_back({.name = entrant.label, .kind = shown.kind});
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      table.rows.push_back({names[c]});
+      table.rows.back().insert(table.rows.back().end(), cells[c].begin(), cells[c].end());
+      report::mark_best_in_row(table, c, report::Best::kLowest);
+    }
   }
   return table;
 }
