@@ -140,6 +140,17 @@ std::vector<std::optional<double>> selected_outcomes(const Stream& target, const
   return outcomes;
 }
 
+// Where outcomes are missing, which tasks have one for the selected answer depends on what was selected: then every ordering is resampled
+// for itself, else their mean, which is the same number at a fraction of the cost.
+std::vector<TaskRows> selection_rows(std::vector<TaskRows> orderings) {
+  for (const TaskRows& rows : orderings) {
+    for (std::size_t task = 0; task < rows.tasks(); ++task) {
+      if (rows.denominator(task) != orderings.front().denominator(task)) return orderings;
+    }
+  }
+  return {mean_of_orderings(orderings)};
+}
+
 // Resamples in parts of this many, so that all cores have work and a part's counts stay in the cache.
 constexpr std::size_t kResamplesPerPiece = 500;
 
@@ -204,7 +215,7 @@ std::optional<ConditionResult> run_shift(const Condition& condition, std::span<c
     if (resamples) {
       const std::vector<TaskRows> brier_mean = {mean_of_orderings(brier_of)};
       const std::vector<TaskRows> log_loss_mean = {mean_of_orderings(log_loss_of)};
-      const std::vector<TaskRows> pass1_mean = {mean_of_orderings(pass1_of)};
+      const std::vector<TaskRows> pass1_rows = selection_rows(std::move(pass1_of));
       for (Resampled* values : {&one.ece, &one.brier, &one.log_loss, &one.pass1}) values->resize(options.resamples);
       const bool resampled = parallel_for(resample_pieces(options), options.threads, progress, [&](std::size_t piece) {
         const std::size_t first = piece * kResamplesPerPiece;
@@ -212,7 +223,7 @@ std::optional<ConditionResult> run_shift(const Condition& condition, std::span<c
         resample_range(*resamples, ece_of, first, std::span(one.ece).subspan(first, count));
         resample_range(*resamples, brier_mean, first, std::span(one.brier).subspan(first, count));
         resample_range(*resamples, log_loss_mean, first, std::span(one.log_loss).subspan(first, count));
-        resample_range(*resamples, pass1_mean, first, std::span(one.pass1).subspan(first, count));
+        resample_range(*resamples, pass1_rows, first, std::span(one.pass1).subspan(first, count));
       });
       if (!resampled) return std::nullopt;
     }
