@@ -55,6 +55,7 @@ class Replay {
   [[nodiscard]] bool revealed(std::size_t row) const {
     if (std::isnan(stream_.outcome[row])) return false;
     if (options_.feedback == Feedback::kFull || learning_ < options_.boundary) return true;
+    if (options_.feedback == Feedback::kNone) return false;
     const std::uint32_t selected = pass_.selections[order_[learning_]].answer;
     return selected != kNoAnswer && stream_.answer[row] == selected;
   }

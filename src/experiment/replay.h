@@ -27,6 +27,7 @@ struct Pass {
 enum class Feedback : std::uint8_t {
   kFull,      // every response's
   kSelected,  // those of the selected answer's supporters
+  kNone,      // none: what was learned before stays as it is
 };
 
 struct PassOptions {

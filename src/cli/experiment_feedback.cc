@@ -1,0 +1,91 @@
+// `margin experiment feedback`: its flags, and the way from logs to regimes to the report.
+#include <algorithm>
+#include <memory>
+
+#include "cli/condition_flags.h"
+#include "cli/experiment.h"
+#include "cli/output_flags.h"
+#include "experiment/feedback_report.h"
+
+namespace margin::cli {
+namespace {
+
+using experiment::Condition;
+
+constexpr const char* kFooter =
+    "Methods learn on the source with full and immediate feedback. On the target outcomes come late (--lags, in rows), or only those of\n"
+    "the selected answer's supporters arrive; each method selects with its own calibrated vote. Everything is compared with lag 0, paired\n"
+    "over the same orderings and resampled tasks. With --boundary reset there is no source to learn from: a cold start.\n\n"
+    "Examples:\n"
+    "  margin experiment feedback --source log.jsonl:easy --target log.jsonl:hard\n"
+    "  margin experiment feedback --all-pairs log.jsonl --method margin,margin_adaptive --lags 0,50,200 --report out\n"
+    "  margin experiment feedback --grid pairs.txt --no-selected --json\n";
+
+struct FeedbackFlags {
+  std::vector<std::size_t> lags = {0, 10, 50, 100, 200};
+  bool no_selected = false;
+  ConditionFlags conditions;
+  BoundaryFlag boundary;
+  RunFlags run;
+  MethodFlags methods;
+  LogFlags log;
+  OutputFlags output;
+};
+
+// Outcomes are nothing to those that do not learn.
+std::vector<std::string> learning_methods() {
+  std::vector<std::string> names;
+  for (const CalibratorInfo* info : calibrator_catalog()) {
+    if (!info->design_time && info->identifier != "raw") names.push_back(info->identifier);
+  }
+  return names;
+}
+
+int run(const FeedbackFlags& flags) {
+  Result<Methods> methods = make_methods(flags.methods);
+  if (!methods) return complain(methods.error().message);
+  const Result<experiment::Boundary> boundary = flags.boundary.parse();
+  if (!boundary) return complain(boundary.error().message);
+  const Result<std::vector<Condition>> conditions = read_conditions(flags.conditions, flags.log);
+  if (!conditions) return complain(conditions.error().message);
+
+  experiment::FeedbackSetting setting{
+      .options = flags.run.options(), .boundary = flags.boundary.boundary, .lags = flags.lags, .vote = flags.methods.vote};
+  setting.lags.push_back(0);
+  std::sort(setting.lags.begin(), setting.lags.end());
+  setting.lags.erase(std::unique(setting.lags.begin(), setting.lags.end()), setting.lags.end());
+  const auto regimes = experiment::feedback_regimes(setting.lags, !flags.no_selected, *boundary);
+  const std::vector<experiment::Entrant> entrants = take_entrants(*methods);
+  const auto results =
+      for_conditions("feedback", *conditions, regimes.size() * experiment::shift_work(entrants.size(), setting.options),
+                     [&](const Condition& condition, experiment::Progress* progress) {
+                       return experiment::run_regimes(condition, entrants, *methods->vote, regimes, setting.options, progress);
+                     });
+  if (!results) return complain("stopped", kInterrupted);
+  return deliver(experiment::feedback_report(*results, setting), flags.output);
+}
+
+}  // namespace
+
+Command add_feedback_experiment(CLI::App& experiment) {
+  CLI::App* app =
+      experiment.add_subcommand("feedback", "What late and partial outcomes cost: a grid of lags, and the selected answer alone");
+  auto flags = std::make_shared<FeedbackFlags>();
+  app->footer(std::string(kFooter) + kGridFooter);
+  repeatable(app->add_option("--lags", flags->lags, "How many rows late outcomes come; 0 is always among them [0,10,50,100,200]"))
+      ->delimiter(',')
+      ->check(not_negative)
+      ->type_name("ROWS");
+  app->add_flag("--no-selected", flags->no_selected, "Only the lags, without the selected answer's outcome alone");
+  flags->conditions.add_to(*app);
+  flags->boundary.add_to(*app);
+  flags->methods.methods = learning_methods();
+  flags->methods.add_to(*app);
+  flags->log.add_to(*app);
+  flags->run.add_to(*app);
+  flags->run.add_resamples_to(*app);
+  flags->output.add_to(*app);
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace margin::cli

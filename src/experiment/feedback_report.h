@@ -1,0 +1,24 @@
+// How the feedback experiment is shown: what late and partial outcomes cost each method.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiment/regime.h"
+#include "report/html.h"
+
+namespace margin::experiment {
+
+struct FeedbackSetting {
+  ShiftOptions options;
+  std::string boundary;           // as named
+  std::vector<std::size_t> lags;  // the first is what every other regime is compared with
+  std::string vote;
+};
+
+// `conditions` come from run_regimes(feedback_regimes(setting.lags, ...)).
+[[nodiscard]] report::Report feedback_report(std::span<const RegimeResults> conditions, const FeedbackSetting& setting);
+
+}  // namespace margin::experiment
