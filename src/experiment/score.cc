@@ -43,25 +43,33 @@ Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rule
   return scores;
 }
 
+Spread spread(std::span<const std::optional<double>> values) {
+  ExactSum sum;
+  std::size_t count = 0;
+  for (const std::optional<double>& value : values) {
+    if (!value) continue;
+    sum.add(*value);
+    ++count;
+  }
+  if (count == 0) return {};
+  Spread result{.mean = sum.value() / static_cast<double>(count)};
+  if (count < 2) return result;
+  ExactSum squares;
+  for (const std::optional<double>& value : values) {
+    if (value) squares.add((*value - *result.mean) * (*value - *result.mean));
+  }
+  result.sd = std::sqrt(squares.value() / static_cast<double>(count - 1));
+  return result;
+}
+
 ScoreSummary summarize(std::span<const Scores> passes) {
   ScoreSummary summary;
+  std::vector<std::optional<double>> values(passes.size());
   for (std::size_t metric = 0; metric < kMetrics; ++metric) {
-    ExactSum sum;
-    std::size_t count = 0;
-    for (const Scores& scores : passes) {
-      if (!scores[metric]) continue;
-      sum.add(*scores[metric]);
-      ++count;
-    }
-    if (count == 0) continue;
-    const double mean = sum.value() / static_cast<double>(count);
-    summary.mean[metric] = mean;
-    if (count < 2) continue;
-    ExactSum squares;
-    for (const Scores& scores : passes) {
-      if (scores[metric]) squares.add((*scores[metric] - mean) * (*scores[metric] - mean));
-    }
-    summary.sd[metric] = std::sqrt(squares.value() / static_cast<double>(count - 1));
+    for (std::size_t i = 0; i < passes.size(); ++i) values[i] = passes[i][metric];
+    const Spread one = spread(values);
+    summary.mean[metric] = one.mean;
+    summary.sd[metric] = one.sd;
   }
   return summary;
 }

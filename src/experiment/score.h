@@ -22,9 +22,17 @@ using Scores = std::array<std::optional<double>, kMetrics>;
 // Over the rows whose outcome is known.
 [[nodiscard]] Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules = {});
 
+// Over the values that are defined.
+struct Spread {
+  std::optional<double> mean;
+  std::optional<double> sd;  // with n-1; nullopt below two
+};
+[[nodiscard]] Spread spread(std::span<const std::optional<double>> values);
+
+// The spread of each metric over passes.
 struct ScoreSummary {
-  Scores mean;  // over the passes where the metric is defined
-  Scores sd;    // with n-1; nullopt below two
+  Scores mean;
+  Scores sd;
 };
 [[nodiscard]] ScoreSummary summarize(std::span<const Scores> passes);
 
