@@ -6,5 +6,9 @@
 namespace margin::cli {
 
 Command add_shift_experiment(CLI::App& experiment);
+Command add_transfer_experiment(CLI::App& experiment);
+Command add_pool_experiment(CLI::App& experiment);
+Command add_ablation_experiment(CLI::App& experiment);
+Command add_feedback_experiment(CLI::App& experiment);
 
 }  // namespace margin::cli
