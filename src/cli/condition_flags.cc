@@ -5,6 +5,7 @@
 #include <memory>
 #include <sstream>
 
+#include "cli/command.h"
 #include "dataset/reader.h"
 #include "dataset/text.h"
 
