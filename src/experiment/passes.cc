@@ -1,0 +1,105 @@
+#include "experiment/passes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiment/ordering.h"
+#include "margin/exact_sum.h"
+
+namespace margin::experiment {
+namespace {
+
+// Enough pieces for all cores, and a piece's counts stay in the cache.
+constexpr std::size_t kResamplesPerPiece = 500;
+
+std::size_t resample_pieces(std::size_t resamples) { return (resamples + kResamplesPerPiece - 1) / kResamplesPerPiece; }
+
+// Whether mean_of_orderings() says the same as all the rows, and sooner.
+bool linear(std::span<const TaskRows> passes) {
+  const TaskRows& first = passes.front();
+  if (first.numerators() != 1) return false;
+  return std::all_of(passes.begin(), passes.end(), [&](const TaskRows& rows) {
+    for (std::size_t task = 0; task < rows.tasks(); ++task) {
+      if (rows.denominator(task) != first.denominator(task)) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> order_of_pass(const Stream& stream, const PassesOptions& options, std::size_t pass) {
+  return options.orderings == 0 ? file_order(stream) : shuffled_order(stream, options.seed, pass);
+}
+
+bool for_each_pass(const Stream& stream, const Calibrator& method, const Vote& vote, const PassesOptions& options, Progress* progress,
+                   const std::function<void(std::size_t, const Pass&)>& visit) {
+  return parallel_for(options.passes(), options.threads, progress, [&](std::size_t number) {
+    visit(number, replay(stream, order_of_pass(stream, options, number), method, vote, options.pass));
+  });
+}
+
+Resampling::Resampling(std::size_t tasks, const PassesOptions& options, Progress* progress)
+    : threads_(options.threads), progress_(progress) {
+  if (options.resamples == 0 || tasks == 0) return;
+  resamples_.emplace(TaskResamples::Options{.tasks = tasks, .resamples = options.resamples, .seed = options.seed});
+}
+
+void Resampling::in_pieces(const std::function<void(std::size_t, std::size_t)>& work) const {
+  parallel_for(resample_pieces(resamples_->resamples()), threads_, progress_, [&](std::size_t piece) {
+    const std::size_t first = piece * kResamplesPerPiece;
+    work(first, std::min(kResamplesPerPiece, resamples_->resamples() - first));
+  });
+}
+
+Resampled Resampling::of(std::span<const TaskRows> passes) const {
+  if (!resamples_ || passes.empty()) return {};
+  std::vector<TaskRows> mean;
+  if (linear(passes)) passes = mean = {mean_of_orderings(passes)};
+  Resampled values(resamples_->resamples());
+  in_pieces(
+      [&](std::size_t first, std::size_t count) { resample_range(*resamples_, passes, first, std::span(values).subspan(first, count)); });
+  return values;
+}
+
+Resampled Resampling::of(std::span<const std::optional<double>> outcomes) const {
+  const TaskRows rows = mean_rows(outcomes);
+  return of(std::span(&rows, 1));
+}
+
+Resampled Resampling::of(const std::function<std::optional<double>(std::span<const std::uint8_t>)>& statistic) const {
+  if (!resamples_) return {};
+  Resampled values(resamples_->resamples());
+  in_pieces([&](std::size_t first, std::size_t count) {
+    for (std::size_t r = first; r < first + count; ++r) values[r] = statistic(resamples_->counts(r));
+  });
+  return values;
+}
+
+std::size_t pieces_of(const Work& work, const PassesOptions& options) {
+  return work.passes * options.passes() + work.statistics * resample_pieces(options.resamples);
+}
+
+Spread spread_of(std::span<const std::optional<double>> values) {
+  Spread spread;
+  ExactSum sum;
+  double count = 0.0;
+  for (const std::optional<double>& value : values) {
+    if (!value) continue;
+    sum.add(*value);
+    count += 1.0;
+    spread.low = std::min(spread.low.value_or(*value), *value);
+    spread.high = std::max(spread.high.value_or(*value), *value);
+  }
+  if (count == 0.0) return spread;
+  spread.mean = sum.value() / count;
+  if (count < 2.0) return spread;
+  ExactSum squares;
+  for (const std::optional<double>& value : values) {
+    if (value) squares.add((*value - *spread.mean) * (*value - *spread.mean));
+  }
+  spread.sd = std::sqrt(squares.value() / (count - 1.0));
+  return spread;
+}
+
+}  // namespace margin::experiment
