@@ -10,5 +10,10 @@ Command add_transfer_experiment(CLI::App& experiment);
 Command add_pool_experiment(CLI::App& experiment);
 Command add_ablation_experiment(CLI::App& experiment);
 Command add_feedback_experiment(CLI::App& experiment);
+Command add_selection_experiment(CLI::App& experiment);
+Command add_resolution_experiment(CLI::App& experiment);
+Command add_inversion_experiment(CLI::App& experiment);
+Command add_convergence_experiment(CLI::App& experiment);
+Command add_split_experiment(CLI::App& experiment);
 
 }  // namespace margin::cli
