@@ -41,8 +41,13 @@ struct ShiftFlags {
 int run(const ShiftFlags& flags) {
   Result<Methods> methods = make_methods(flags.methods);
   if (!methods) return complain(methods.error().message);
-#include "base/suggest.h"
-#include "cli/condition_flags.h"
+  const Result<experiment::Boundary> boundary = flags.boundary.parse();
+  if (!boundary) return complain(boundary.error().message);
+  if (std::find(methods->labels.begin(), methods->labels.end(), flags.focus) == methods->labels.end()) {
+    return complain("--focus: " + dataset::printable(flags.focus) + " is not among the methods" +
+                    internal::suggestion(flags.focus, methods->labels));
+  }
+  const Result<std::vector<Condition>> conditions = read_conditions(flags.conditions, flags.log);
   if (!conditions) return complain(conditions.error().message);
 
   const std::vector<experiment::Entrant> entrants = take_entrants(*methods);

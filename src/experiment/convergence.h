@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiment/passes.h"
+#include "experiment/score.h"
 #include "experiment/shift.h"
 
 namespace margin::experiment {

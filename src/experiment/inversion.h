@@ -9,6 +9,7 @@
 
 #include "experiment/estimate_cells.h"
 #include "experiment/passes.h"
+#include "experiment/score.h"
 #include "experiment/shift.h"
 #include "margin/result.h"
 

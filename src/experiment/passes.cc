@@ -80,26 +80,4 @@ std::size_t pieces_of(const Work& work, const PassesOptions& options) {
   return work.passes * options.passes() + work.statistics * resample_pieces(options.resamples);
 }
 
-Spread spread_of(std::span<const std::optional<double>> values) {
-  Spread spread;
-  ExactSum sum;
-  double count = 0.0;
-  for (const std::optional<double>& value : values) {
-    if (!value) continue;
-    sum.add(*value);
-    count += 1.0;
-    spread.low = std::min(spread.low.value_or(*value), *value);
-    spread.high = std::max(spread.high.value_or(*value), *value);
-  }
-  if (count == 0.0) return spread;
-  spread.mean = sum.value() / count;
-  if (count < 2.0) return spread;
-  ExactSum squares;
-  for (const std::optional<double>& value : values) {
-    if (value) squares.add((*value - *spread.mean) * (*value - *spread.mean));
-  }
-  spread.sd = std::sqrt(squares.value() / (count - 1.0));
-  return spread;
-}
-
 }  // namespace margin::experiment

@@ -11,6 +11,7 @@
 
 #include "experiment/parallel.h"
 #include "experiment/replay.h"
+#include "experiment/score.h"
 #include "experiment/stream.h"
 #include "margin/bootstrap.h"
 #include "margin/calibrator.h"
@@ -67,11 +68,5 @@ struct Work {
   std::size_t statistics = 0;
 };
 [[nodiscard]] std::size_t pieces_of(const Work& work, const PassesOptions& options);
-
-// Of the values that are defined; sd with n-1, nullopt below two.
-struct Spread {
-  std::optional<double> mean, sd, low, high;
-};
-[[nodiscard]] Spread spread_of(std::span<const std::optional<double>> values);
 
 }  // namespace margin::experiment

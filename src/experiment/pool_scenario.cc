@@ -52,7 +52,7 @@ std::optional<double> mean_window_ece(const History& history, Range range, std::
   std::vector<std::optional<double>> eces;
   const std::size_t first = (range.from + window - 1) / window * window;
   for (std::size_t from = first; from + window <= range.to; from += window) eces.push_back(ece_of(history, {from, from + window}));
-  return spread(eces).mean;
+  return spread_of(eces).mean;
 }
 
 // Who is in the pool when. One per ordering.
@@ -351,11 +351,11 @@ Trajectory summarize(std::string label, std::span<const Outcome> orderings, cons
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = window < orderings[i].windows.size() ? orderings[i].windows[window] : std::nullopt;
     }
-    trajectory.windows.push_back(spread(values));
+    trajectory.windows.push_back(spread_of(values));
   }
   for (std::size_t measure = 0; measure < names.size(); ++measure) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = orderings[i].measures[measure];
-    trajectory.measures.push_back({names[measure], spread(values)});
+    trajectory.measures.push_back({names[measure], spread_of(values)});
   }
   return trajectory;
 }

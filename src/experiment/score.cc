@@ -1,5 +1,6 @@
 #include "experiment/score.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -43,23 +44,26 @@ Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rule
   return scores;
 }
 
-Spread spread(std::span<const std::optional<double>> values) {
+Spread spread_of(std::span<const std::optional<double>> values) {
+  Spread spread;
   ExactSum sum;
-  std::size_t count = 0;
+  double count = 0.0;
   for (const std::optional<double>& value : values) {
     if (!value) continue;
     sum.add(*value);
-    ++count;
+    count += 1.0;
+    spread.low = std::min(spread.low.value_or(*value), *value);
+    spread.high = std::max(spread.high.value_or(*value), *value);
   }
-  if (count == 0) return {};
-  Spread result{.mean = sum.value() / static_cast<double>(count)};
-  if (count < 2) return result;
+  if (count == 0.0) return spread;
+  spread.mean = sum.value() / count;
+  if (count < 2.0) return spread;
   ExactSum squares;
   for (const std::optional<double>& value : values) {
-    if (value) squares.add((*value - *result.mean) * (*value - *result.mean));
+    if (value) squares.add((*value - *spread.mean) * (*value - *spread.mean));
   }
-  result.sd = std::sqrt(squares.value() / static_cast<double>(count - 1));
-  return result;
+  spread.sd = std::sqrt(squares.value() / (count - 1.0));
+  return spread;
 }
 
 ScoreSummary summarize(std::span<const Scores> passes) {
@@ -67,7 +71,7 @@ ScoreSummary summarize(std::span<const Scores> passes) {
   std::vector<std::optional<double>> values(passes.size());
   for (std::size_t metric = 0; metric < kMetrics; ++metric) {
     for (std::size_t i = 0; i < passes.size(); ++i) values[i] = passes[i][metric];
-    const Spread one = spread(values);
+    const Spread one = spread_of(values);
     summary.mean[metric] = one.mean;
     summary.sd[metric] = one.sd;
   }

@@ -26,8 +26,9 @@ using Scores = std::array<std::optional<double>, kMetrics>;
 struct Spread {
   std::optional<double> mean;
   std::optional<double> sd;  // with n-1; nullopt below two
+  std::optional<double> low, high;
 };
-[[nodiscard]] Spread spread(std::span<const std::optional<double>> values);
+[[nodiscard]] Spread spread_of(std::span<const std::optional<double>> values);
 
 // The spread of each metric over passes.
 struct ScoreSummary {
