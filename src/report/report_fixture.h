@@ -13,13 +13,15 @@
 
 namespace margin::report::test {
 
+extern const std::string kGoldenFolder;  // in table_test.cc
+
 // Markup, a formula, an escape sequence, a bell, a carriage return, a direction override, the ends of a Markdown and a LaTeX cell, a byte
 // that is not UTF-8.
 inline const std::string kHostile = "<script>\"'&]]>=1+1\x1b[2J\x07\r\xe2\x80\xae|`\\end{tabular}%\xff";
 
 // Set MARGIN_UPDATE_GOLDEN=1 to write the files instead; then read the difference before committing it.
 inline void expect_golden(const std::string& name, const std::string& actual) {
-  const std::string path = std::string(MARGIN_REPORT_GOLDEN) + "/" + name;
+  const std::string path = kGoldenFolder + "/" + name;
   if (std::getenv("MARGIN_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << actual;
   std::ifstream file(path, std::ios::binary);
   ASSERT_TRUE(file) << path;

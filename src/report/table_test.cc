@@ -5,6 +5,10 @@
 #include "report/html.h"
 #include "report/report_fixture.h"
 
+namespace margin::report::test {
+const std::string kGoldenFolder = MARGIN_REPORT_GOLDEN;
+}  // namespace margin::report::test
+
 namespace margin::report {
 namespace {
 
