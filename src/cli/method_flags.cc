@@ -79,7 +79,6 @@ Result<std::vector<Owner>> find_methods(const std::vector<std::string>& names) {
     const bool twice = std::any_of(owners.begin(), owners.end(), [&](const Owner& other) { return other.label == label; });
     if (twice)
       return Error{ErrorCode::kInvalidArgument, fmt::format("--method: got {} twice, expected each method once", printable(label))};
-    if (Status status = apply_label(*owner); !status) return status.error();
     owners.push_back(std::move(*owner));
   }
   return owners;
@@ -112,17 +111,21 @@ Status apply_set(std::vector<Owner>& owners, Owner& vote, const std::string& typ
   }
   const std::string identifier = typed.substr(0, dot);
   const std::string name = typed.substr(dot + 1, equals - dot - 1);
-  Owner* owner = vote.identifier == identifier ? &vote : nullptr;
+  std::vector<Owner*> meant;
   std::vector<std::string> selected = {vote.identifier};
+  if (vote.identifier == identifier) meant.push_back(&vote);
   for (Owner& candidate : owners) {
-    if (candidate.identifier == identifier) owner = &candidate;
+    if (candidate.identifier == identifier) meant.push_back(&candidate);  // every variant of the method
     selected.push_back(candidate.identifier);
   }
-  if (owner == nullptr) {
+  if (meant.empty()) {
     return {ErrorCode::kNotFound, fmt::format("--set: {} is not among the selected methods and vote{}", printable(identifier),
                                               internal::suggestion(identifier, selected))};
   }
-  return set_by_name(*owner, "--set", name, std::string_view(typed).substr(equals + 1));
+  for (Owner* owner : meant) {
+    if (Status status = set_by_name(*owner, "--set", name, std::string_view(typed).substr(equals + 1)); !status) return status;
+  }
+  return {};
 }
 
 }  // namespace
@@ -158,6 +161,9 @@ Result<Methods> make_methods(const MethodFlags& flags) {
   }
   for (const std::string& typed : flags.set) {
     if (Status status = apply_set(*owners, *vote, typed); !status) return status.error();
+  }
+  for (Owner& owner : *owners) {  // last: what a label says of its own variant wins
+    if (Status status = apply_label(owner); !status) return status.error();
   }
   Methods methods;
   for (const Owner& owner : *owners) {

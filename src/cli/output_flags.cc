@@ -4,8 +4,14 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "dataset/text.h"
 
 namespace margin::cli {
+namespace {
+
+constexpr std::size_t kParagraphBytesMax = 4000;
+
+}  // namespace
 
 void OutputFlags::add_to(CLI::App& app) {
   app.add_option("--format", format, "Of the tables: text, csv, markdown, latex or json")->type_name("NAME")->capture_default_str();
@@ -20,7 +26,7 @@ int deliver(const report::Report& report, const OutputFlags& flags) {
   for (const report::Section& section : report.sections) tables.insert(tables.end(), section.tables.begin(), section.tables.end());
   std::string text;
   if (*format == report::Format::kText) {
-    for (const std::string& paragraph : report.summary) text += paragraph + "\n\n";
+    for (const std::string& paragraph : report.summary) text += dataset::printable(paragraph, kParagraphBytesMax) + "\n\n";
   }
   text += report::render(tables, *format, {.colour = *format == report::Format::kText && isatty(STDOUT_FILENO) == 1});
   if (!flags.directory.empty()) {
