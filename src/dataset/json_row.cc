@@ -48,8 +48,10 @@ std::optional<Field> field_of(std::string_view key) {
 
 // The value as it stands in the line, without the spaces behind it.
 std::string_view token_of(ondemand::value& value) {
-  const std::string_view token = value.raw_json_token();
-  return token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+  std::string_view token = value.raw_json_token();
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!token.empty() && is_space(token.back())) token.remove_suffix(1);
+  return token;
 }
 
 Error wrong_type(Field field, std::string_view token, std::string_view expected) {
@@ -106,37 +108,33 @@ simdjson::error_code check_value(ondemand::value value) {
 
 bool is_missing(std::string_view token) { return token == "null" || token == "NaN"; }
 
-Status read_number(Field field, ondemand::value& value, std::string_view expected, double& number) {
-  const std::string_view token = token_of(value);
+Status read_number(Field field, ondemand::value& value, std::string_view token, std::string_view expected, double& number) {
   if (value.get_double().get(number) != simdjson::SUCCESS) return wrong_type(field, token, expected);
   // simdjson 3.0 misreads some numbers of more than 19 digits; it has checked the grammar, so the library's own reader takes those.
   if (token.size() > kDigitsExact) std::from_chars(token.data(), token.data() + token.size(), number);
   return {};
 }
 
-Status read_text(Field field, ondemand::value& value, std::string_view expected, std::string_view& text) {
-  const std::string_view token = token_of(value);
+Status read_text(Field field, ondemand::value& value, std::string_view token, std::string_view expected, std::string_view& text) {
   if (token.empty() || token.front() != '"' || value.get_string().get(text) != simdjson::SUCCESS) return wrong_type(field, token, expected);
   return {};
 }
 
-Status read_kind(ondemand::value& value, std::optional<AnswerKind>& kind) {
+Status read_kind(ondemand::value& value, std::string_view token, std::optional<AnswerKind>& kind) {
   constexpr std::string_view kExpected = "exact, code, choice, math or text";
-  const std::string_view token = token_of(value);
   std::string_view text;
-  if (Status status = read_text(kKind, value, kExpected, text); !status) return status;
+  if (Status status = read_text(kKind, value, token, kExpected, text); !status) return status;
   const Result<AnswerKind> parsed = parse_answer_kind(text);
   if (!parsed) return wrong_type(kKind, token, kExpected);
   kind = *parsed;
   return {};
 }
 
-Status read_time(ondemand::value& value, double& t) {
+Status read_time(ondemand::value& value, std::string_view token, double& t) {
   constexpr std::string_view kExpected = "seconds since 1970 or a date such as \"2024-05-17T08:30:00Z\"";
-  const std::string_view token = token_of(value);
-  if (token.empty() || token.front() != '"') return read_number(kT, value, kExpected, t);
+  if (token.empty() || token.front() != '"') return read_number(kT, value, token, kExpected, t);
   std::string_view text;
-  if (Status status = read_text(kT, value, kExpected, text); !status) return status;
+  if (Status status = read_text(kT, value, token, kExpected, text); !status) return status;
   const std::optional<double> seconds = parse_timestamp(text);
   if (!seconds) return wrong_type(kT, token, kExpected);
   t = *seconds;
@@ -147,32 +145,32 @@ Status read_field(Field field, ondemand::value& value, Row& row) {
   const std::string_view token = token_of(value);
   const bool missing = is_missing(token);
   switch (field) {
-    case kTask: return read_text(field, value, "a string", row.task);
-    case kModel: return read_text(field, value, "a string", row.model);
+    case kTask: return read_text(field, value, token, "a string", row.task);
+    case kModel: return read_text(field, value, token, "a string", row.model);
     case kConfidence:
       if (missing) return {};
-      return read_number(field, value, "a number in [0, 1] or null", row.confidence);
+      return read_number(field, value, token, "a number in [0, 1] or null", row.confidence);
     case kCorrect:
       if (missing) return {};
       if (token == "true" || token == "false") {
         row.correct = token == "true" ? 1.0 : 0.0;
         return {};
       }
-      return read_number(field, value, "a number in [0, 1], true, false or null", row.correct);
+      return read_number(field, value, token, "a number in [0, 1], true, false or null", row.correct);
     case kAnswer: {
       if (token == "null") return {};
       std::string_view text;
-      Status status = read_text(field, value, "a string or null", text);
+      Status status = read_text(field, value, token, "a string or null", text);
       if (status) row.answer = text;
       return status;
     }
     // The rest is optional, and null means not stated.
-    case kPhase: return token == "null" ? Status() : read_text(field, value, "a string", row.phase);
-    case kChannel: return token == "null" ? Status() : read_text(field, value, "a string", row.channel);
-    case kSegment: return token == "null" ? Status() : read_text(field, value, "a string", row.segment);
-    case kKind: return token == "null" ? Status() : read_kind(value, row.kind);
-    case kWeight: return token == "null" ? Status() : read_number(field, value, "a number in (0, 1]", row.weight);
-    case kT: return missing ? Status() : read_time(value, row.t);
+    case kPhase: return token == "null" ? Status() : read_text(field, value, token, "a string", row.phase);
+    case kChannel: return token == "null" ? Status() : read_text(field, value, token, "a string", row.channel);
+    case kSegment: return token == "null" ? Status() : read_text(field, value, token, "a string", row.segment);
+    case kKind: return token == "null" ? Status() : read_kind(value, token, row.kind);
+    case kWeight: return token == "null" ? Status() : read_number(field, value, token, "a number in (0, 1]", row.weight);
+    case kT: return missing ? Status() : read_time(value, token, row.t);
     case kAbstained:
       if (token != "true" && token != "false" && token != "null") return wrong_type(field, token, "true or false");
       row.abstained = token == "true";
@@ -186,6 +184,22 @@ Status read_field(Field field, ondemand::value& value, Row& row) {
 
 struct JsonRowParser::Implementation {
   ondemand::parser parser;
+  // By place, the field that stood there in an earlier row: rows of one file mostly have one layout. Only a guess.
+  std::array<Field, kFields> layout = {};
+
+  // The field at `place` of the row; nullopt for an unknown key.
+  simdjson::error_code read_key(ondemand::field& entry, std::size_t place, std::optional<Field>& field) {
+    Field* const guess = place < layout.size() ? &layout[place] : nullptr;
+    if (guess != nullptr && entry.key().unsafe_is_equal(kNames[*guess])) {
+      field = *guess;
+      return simdjson::SUCCESS;
+    }
+    std::string_view key;
+    if (const auto error = entry.unescaped_key().get(key)) return error;
+    field = field_of(key);
+    if (field && guess != nullptr) *guess = *field;
+    return simdjson::SUCCESS;
+  }
 };
 
 JsonRowParser::JsonRowParser() : implementation_(std::make_unique<Implementation>()) {}
@@ -199,12 +213,13 @@ Status JsonRowParser::parse(std::string_view line, Row& row) {
   if (const auto error = document.get_object().get(object)) return malformed(line, error);
 
   unsigned seen = 0;
-  for (auto entry : object) {
-    std::string_view key;
-    if (const auto error = entry.unescaped_key().get(key)) return malformed(line, error);
-    ondemand::value value;
-    if (const auto error = entry.value().get(value)) return malformed(line, error);
-    const std::optional<Field> field = field_of(key);
+  std::size_t place = 0;
+  for (auto next : object) {
+    if (next.error() != simdjson::SUCCESS) return malformed(line, next.error());
+    ondemand::field&& entry = std::move(next).value_unsafe();  // in place: to copy it would wait for its stores
+    std::optional<Field> field;
+    if (const auto error = implementation_->read_key(entry, place++, field)) return malformed(line, error);
+    ondemand::value& value = entry.value();
     if (!field) {
       if (const auto error = check_value(value)) return malformed(line, error);
       continue;

@@ -52,6 +52,22 @@ TEST(ReaderTest, EveryFieldOfARowIsRead) {
   EXPECT_TRUE(log->abstained(0));
 }
 
+TEST(ReaderTest, KeysMayStandInAnyOrderAndBeEscaped) {
+  const auto log = read(R"({"task":"t","model":"a","confidence":0.1,"correct":1}
+{"correct":0,"confidence":0.2,"model":"b","task":"t"}
+{"t\u0061sk":"t","mod\u0065l":"c","confidence":0.3,"correct":1}
+{"tasks":7,"mode":8,"confidence":0.4,"correct":0,"task":"t","model":"d"}
+{"task":"t","model":"e","confidence":0.5,"correct":1})");
+  ASSERT_TRUE(log.ok()) << log.error().message;
+  ASSERT_EQ(log->rows(), 5U);
+  EXPECT_EQ(log->tasks().size(), 1U);
+  for (std::uint32_t row = 0; row < 5; ++row) {
+    EXPECT_EQ(log->models()[log->model(row)], std::string(1, static_cast<char>('a' + row)));
+    EXPECT_EQ(log->confidence(row), std::vector({0.1, 0.2, 0.3, 0.4, 0.5})[row]);
+    EXPECT_EQ(log->correct(row), row % 2 == 0 ? 1.0 : 0.0);
+  }
+}
+
 TEST(ReaderTest, WhatIsNotStatedHasItsDefault) {
   const auto log = read(kGood);
   ASSERT_TRUE(log.ok());
