@@ -57,7 +57,7 @@ class Logs {
   Result<const dataset::ObservationLog*> open(const std::string& file) {
     auto& log = logs_[file];
     if (log == nullptr) {
-      Result<dataset::ObservationLog> read = dataset::read_observations(std::vector{file}, {.scale = flags_.scale});
+      Result<dataset::ObservationLog> read = dataset::read_observations(std::vector{file}, flags_.read_options());
       if (!read) return read.error();
       log = std::make_unique<dataset::ObservationLog>(std::move(*read));
     }

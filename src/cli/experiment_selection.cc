@@ -38,7 +38,7 @@ struct Part {
 Result<std::vector<Stream>> read_commit(const SelectionFlags& flags, const StreamInput& input) {
   if (flags.commit.empty()) return std::vector<Stream>{};
   const LogPlace place = parse_place(flags.commit);
-  const auto log = dataset::read_observations(std::vector{place.file}, {.scale = flags.common.log.scale});
+  const auto log = dataset::read_observations(std::vector{place.file}, flags.common.log.read_options());
   if (!log) return log.error();
   auto streams = experiment::make_streams(*log, {.phases = place.phases, .kind = input.selection.kind});
   if (!streams) return Error{streams.error().code, "--commit: " + streams.error().message};

@@ -24,6 +24,15 @@ void LogFlags::add_to(CLI::App& app) {
       ->check(CLI::IsMember({"keep", "exclude"}))
       ->type_name("RULE")
       ->capture_default_str();
+  app.add_option("--input", input, "Format of the logs: jsonl, csv, or auto (csv where a name ends in .csv or .csv.gz)")
+      ->check(CLI::IsMember({"auto", "jsonl", "csv"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+dataset::ReadOptions LogFlags::read_options() const {
+  using dataset::InputFormat;
+  return {.scale = scale, .format = input == "csv" ? InputFormat::kCsv : input == "jsonl" ? InputFormat::kJsonLines : InputFormat::kByName};
 }
 
 Result<std::vector<std::string>> model_names(const std::vector<std::string>& typed) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dataset/reader.h"
 #include "experiment/stream.h"
 #include "margin/result.h"
 
@@ -17,8 +18,10 @@ struct LogFlags {
   double scale = 1.0;
   std::string kind = "exact";
   std::string malformed = "keep";
+  std::string input = "auto";
 
   void add_to(CLI::App& app);
+  [[nodiscard]] dataset::ReadOptions read_options() const;
 };
 
 // FILE[:PHASE]; a file whose name has a colon is taken as it is.

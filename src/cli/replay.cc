@@ -18,11 +18,11 @@ namespace margin::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "Rows are JSON objects, one a line, plain or gzip:\n"
+    "Rows are JSON objects, one a line, or CSV with a header; plain or gzip:\n"
     "  "
     "{\"task\",\"model\",\"confidence\",\"correct\",\"answer\"?,\"phase\"?,\"channel\"?,\"segment\"?,\"kind\"?,\"abstained\"?,\"weight\"?,"
     "\"t\"?}\n"
-    "confidence and correct are in [0, 1]; null is legal and counted. Unknown keys are ignored.\n"
+    "confidence and correct are in [0, 1]; null is legal and counted. Unknown keys and columns are ignored.\n"
     "Every response of a task is calibrated with what was learned before the task; then its outcomes are learned.\n\n"
     "Examples:\n"
     "  margin replay log.jsonl                                   mean and spread over 100 orderings of the tasks\n"
@@ -93,7 +93,7 @@ int run(const ReplayFlags& flags) {
   if (!selection) return complain(selection.error().message);
   const Result<TieRule> ties = parse_tie_rule(flags.ties);
   if (!ties) return complain("--ties: " + ties.error().message);
-  const dataset::ReadOptions read_options{.scale = flags.log.scale};
+  const dataset::ReadOptions read_options = flags.log.read_options();
   const Result<dataset::ObservationLog> log = dataset::read_observations(flags.files, read_options);
   if (!log) return complain(log.error().message);
   Result<std::vector<experiment::Stream>> streams = experiment::make_streams(*log, *selection);

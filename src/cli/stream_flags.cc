@@ -101,7 +101,7 @@ Result<StreamInput> read_input(const StreamFlags& flags) {
   move_raw_to_front(*methods);
   Result<experiment::RowSelection> selection = row_selection(flags.log, flags.phases);
   if (!selection) return selection.error();
-  const dataset::ReadOptions read_options{.scale = flags.log.scale};
+  const dataset::ReadOptions read_options = flags.log.read_options();
   Result<dataset::ObservationLog> log = dataset::read_observations(flags.files, read_options);
   if (!log) return log.error();
   StreamInput input{.log = std::move(*log),

@@ -2,12 +2,12 @@
 
 #include <simdjson.h>
 
-#include <array>
 #include <charconv>
 #include <optional>
 #include <string>
 
 #include "dataset/line_source.h"
+#include "dataset/row_fields.h"
 #include "dataset/text.h"
 #include "dataset/timestamp.h"
 
@@ -18,33 +18,8 @@ namespace ondemand = simdjson::ondemand;
 
 static_assert(simdjson::SIMDJSON_PADDING <= kLinePadding);
 
-enum Field : std::size_t {
-  kTask,
-  kModel,
-  kConfidence,
-  kCorrect,
-  kAnswer,
-  kPhase,
-  kChannel,
-  kSegment,
-  kKind,
-  kAbstained,
-  kWeight,
-  kT,
-  kFields
-};
-constexpr std::array<std::string_view, kFields> kNames = {"task",    "model",   "confidence", "correct",   "answer", "phase",
-                                                          "channel", "segment", "kind",       "abstained", "weight", "t"};
-
 // The longest number that simdjson certainly reads to the last bit.
 constexpr std::size_t kDigitsExact = 19;
-
-std::optional<Field> field_of(std::string_view key) {
-  for (std::size_t field = 0; field < kFields; ++field) {
-    if (kNames[field] == key) return static_cast<Field>(field);
-  }
-  return std::nullopt;
-}
 
 // The value as it stands in the line, without the spaces behind it.
 std::string_view token_of(ondemand::value& value) {
@@ -52,10 +27,6 @@ std::string_view token_of(ondemand::value& value) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
   while (!token.empty() && is_space(token.back())) token.remove_suffix(1);
   return token;
-}
-
-Error wrong_type(Field field, std::string_view token, std::string_view expected) {
-  return {ErrorCode::kInvalidArgument, std::string(kNames[field]) + ": got " + printable(token) + ", expected " + std::string(expected)};
 }
 
 Error malformed(std::string_view line, simdjson::error_code error) {
@@ -108,35 +79,33 @@ simdjson::error_code check_value(ondemand::value value) {
 
 bool is_missing(std::string_view token) { return token == "null" || token == "NaN"; }
 
-Status read_number(Field field, ondemand::value& value, std::string_view token, std::string_view expected, double& number) {
-  if (value.get_double().get(number) != simdjson::SUCCESS) return wrong_type(field, token, expected);
+Status read_number(Field field, ondemand::value& value, std::string_view token, double& number) {
+  if (value.get_double().get(number) != simdjson::SUCCESS) return refused(field, token);
   // simdjson 3.0 misreads some numbers of more than 19 digits; it has checked the grammar, so the library's own reader takes those.
   if (token.size() > kDigitsExact) std::from_chars(token.data(), token.data() + token.size(), number);
   return {};
 }
 
-Status read_text(Field field, ondemand::value& value, std::string_view token, std::string_view expected, std::string_view& text) {
-  if (token.empty() || token.front() != '"' || value.get_string().get(text) != simdjson::SUCCESS) return wrong_type(field, token, expected);
+Status read_text(Field field, ondemand::value& value, std::string_view token, std::string_view& text) {
+  if (token.empty() || token.front() != '"' || value.get_string().get(text) != simdjson::SUCCESS) return refused(field, token);
   return {};
 }
 
 Status read_kind(ondemand::value& value, std::string_view token, std::optional<AnswerKind>& kind) {
-  constexpr std::string_view kExpected = "exact, code, choice, math or text";
   std::string_view text;
-  if (Status status = read_text(kKind, value, token, kExpected, text); !status) return status;
+  if (Status status = read_text(kKind, value, token, text); !status) return status;
   const Result<AnswerKind> parsed = parse_answer_kind(text);
-  if (!parsed) return wrong_type(kKind, token, kExpected);
+  if (!parsed) return refused(kKind, token);
   kind = *parsed;
   return {};
 }
 
 Status read_time(ondemand::value& value, std::string_view token, double& t) {
-  constexpr std::string_view kExpected = "seconds since 1970 or a date such as \"2024-05-17T08:30:00Z\"";
-  if (token.empty() || token.front() != '"') return read_number(kT, value, token, kExpected, t);
+  if (token.empty() || token.front() != '"') return read_number(kT, value, token, t);
   std::string_view text;
-  if (Status status = read_text(kT, value, token, kExpected, text); !status) return status;
+  if (Status status = read_text(kT, value, token, text); !status) return status;
   const std::optional<double> seconds = parse_timestamp(text);
-  if (!seconds) return wrong_type(kT, token, kExpected);
+  if (!seconds) return refused(kT, token);
   t = *seconds;
   return {};
 }
@@ -145,34 +114,34 @@ Status read_field(Field field, ondemand::value& value, Row& row) {
   const std::string_view token = token_of(value);
   const bool missing = is_missing(token);
   switch (field) {
-    case kTask: return read_text(field, value, token, "a string", row.task);
-    case kModel: return read_text(field, value, token, "a string", row.model);
+    case kTask: return read_text(field, value, token, row.task);
+    case kModel: return read_text(field, value, token, row.model);
     case kConfidence:
       if (missing) return {};
-      return read_number(field, value, token, "a number in [0, 1] or null", row.confidence);
+      return read_number(field, value, token, row.confidence);
     case kCorrect:
       if (missing) return {};
       if (token == "true" || token == "false") {
         row.correct = token == "true" ? 1.0 : 0.0;
         return {};
       }
-      return read_number(field, value, token, "a number in [0, 1], true, false or null", row.correct);
+      return read_number(field, value, token, row.correct);
     case kAnswer: {
       if (token == "null") return {};
       std::string_view text;
-      Status status = read_text(field, value, token, "a string or null", text);
+      Status status = read_text(field, value, token, text);
       if (status) row.answer = text;
       return status;
     }
     // The rest is optional, and null means not stated.
-    case kPhase: return token == "null" ? Status() : read_text(field, value, token, "a string", row.phase);
-    case kChannel: return token == "null" ? Status() : read_text(field, value, token, "a string", row.channel);
-    case kSegment: return token == "null" ? Status() : read_text(field, value, token, "a string", row.segment);
+    case kPhase: return token == "null" ? Status() : read_text(field, value, token, row.phase);
+    case kChannel: return token == "null" ? Status() : read_text(field, value, token, row.channel);
+    case kSegment: return token == "null" ? Status() : read_text(field, value, token, row.segment);
     case kKind: return token == "null" ? Status() : read_kind(value, token, row.kind);
-    case kWeight: return token == "null" ? Status() : read_number(field, value, token, "a number in (0, 1]", row.weight);
+    case kWeight: return token == "null" ? Status() : read_number(field, value, token, row.weight);
     case kT: return missing ? Status() : read_time(value, token, row.t);
     case kAbstained:
-      if (token != "true" && token != "false" && token != "null") return wrong_type(field, token, "true or false");
+      if (token != "true" && token != "false" && token != "null") return refused(field, token);
       row.abstained = token == "true";
       return {};
     case kFields: break;
@@ -190,7 +159,7 @@ struct JsonRowParser::Implementation {
   // The field at `place` of the row; nullopt for an unknown key.
   simdjson::error_code read_key(ondemand::field& entry, std::size_t place, std::optional<Field>& field) {
     Field* const guess = place < layout.size() ? &layout[place] : nullptr;
-    if (guess != nullptr && entry.key().unsafe_is_equal(kNames[*guess])) {
+    if (guess != nullptr && entry.key().unsafe_is_equal(kFieldNames[*guess])) {
       field = *guess;
       return simdjson::SUCCESS;
     }
@@ -224,18 +193,16 @@ Status JsonRowParser::parse(std::string_view line, Row& row) {
       if (const auto error = check_value(value)) return malformed(line, error);
       continue;
     }
-    if ((seen >> *field & 1U) != 0) return wrong_type(*field, token_of(value), "to see it once in a row");
+    if ((seen >> *field & 1U) != 0) return refused(*field, token_of(value), "to see it once in a row");
     seen |= 1U << *field;
     if (Status status = read_field(*field, value, row); !status) return status;
   }
   const char* behind = nullptr;
   if (document.current_location().get(behind) != simdjson::OUT_OF_BOUNDS) return malformed(line, simdjson::TRAILING_CONTENT);
 
-  for (const Field field : {kTask, kModel, kConfidence, kCorrect}) {
+  for (const Field field : kRequired) {
     const bool optional = row.abstained && (field == kConfidence || field == kCorrect);
-    if ((seen >> field & 1U) == 0 && !optional) {
-      return {ErrorCode::kInvalidArgument, std::string(kNames[field]) + ": missing, expected it in every row (null where it is not known)"};
-    }
+    if ((seen >> field & 1U) == 0 && !optional) return absent(field, "it in every row (null where it is not known)");
   }
   return {};
 }

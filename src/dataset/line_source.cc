@@ -64,10 +64,14 @@ Result<bool> LineSource::next(std::string_view& line) {
   const char* stop = newline != nullptr ? newline : buffer_.data() + end_;
   line = {start, static_cast<std::size_t>(stop - start)};
   if (line.size() > kLineBytesMax) {
-    return Error{ErrorCode::kLimit, "the line is longer than " + std::to_string(kLineBytesMax >> 20) + " MiB"};
+    return Error{ErrorCode::kLimit, "the line is longer than " + kLineMaxText};
   }
   begin_ = static_cast<std::size_t>(stop - buffer_.data()) + (newline != nullptr ? 1 : 0);
-  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  line_end_ = newline != nullptr ? "\n" : "";
+  if (line.ends_with('\r')) {
+    line.remove_suffix(1);
+    line_end_ = newline != nullptr ? "\r\n" : "\r";
+  }
   if (line_number_ == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
   return true;
 }
