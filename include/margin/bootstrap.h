@@ -37,11 +37,12 @@ class TaskRows {
   [[nodiscard]] double& denominator(std::size_t task) { return values_[task * stride() + numerators_]; }
   [[nodiscard]] double denominator(std::size_t task) const { return values_[task * stride() + numerators_]; }
 
-  // For the matrix product: numerators, denominator, zeros up to a multiple of four.
-  [[nodiscard]] std::size_t stride() const { return (numerators_ + 1 + 3) / 4 * 4; }
+  // Task by task, the numerators and the denominator.
   [[nodiscard]] std::span<const double> values() const { return values_; }
 
  private:
+  [[nodiscard]] std::size_t stride() const { return numerators_ + 1; }
+
   std::size_t tasks_;
   std::size_t numerators_;
   std::vector<double> values_;
@@ -90,14 +91,44 @@ class TaskResamples {
   std::vector<std::uint8_t> counts_;  // resamples x tasks
 };
 
+// The rows of all orderings side by side, in tiles of columns as the matrix product takes them. A column without anything in it is left
+// out and one that is the same in every ordering is there once; neither changes a bit of the result.
+class TaskColumns {
+ public:
+  // All rows are of one shape. They are copied.
+  explicit TaskColumns(std::span<const TaskRows> orderings);
+
+  [[nodiscard]] std::size_t tasks() const { return tasks_; }
+  [[nodiscard]] std::size_t orderings() const { return orderings_.size(); }
+  [[nodiscard]] std::size_t columns() const { return columns_; }
+
+  // For the product: tile i holds columns kTileColumns * i and on, task by task; the last is filled up with zeros.
+  static constexpr std::size_t kTileColumns = 8;
+  [[nodiscard]] std::size_t tiles() const { return (columns_ + kTileColumns - 1) / kTileColumns; }
+  [[nodiscard]] const double* tile(std::size_t i) const { return values_.data() + i * kTileColumns * tasks_; }
+  struct Ordering {
+    std::size_t first_numerator = 0;  // a column; the ordering's other numerators follow
+    std::size_t numerators = 0;
+    std::size_t denominator = 0;  // a column
+  };
+  [[nodiscard]] const Ordering& ordering(std::size_t i) const { return orderings_[i]; }
+
+ private:
+  std::size_t add_column(const TaskRows& rows, std::size_t i);
+
+  std::size_t tasks_;
+  std::size_t columns_ = 0;
+  std::vector<Ordering> orderings_;
+  std::vector<double> values_;
+};
+
 // A statistic per resample; nullopt where the resample leaves it undefined.
 using Resampled = std::vector<std::optional<double>>;
 
 // Per resample the mean over orderings of the metric on the resampled tasks. All rows are of one shape, with resamples.tasks() tasks.
 [[nodiscard]] Resampled resample(const TaskResamples& resamples, std::span<const TaskRows> orderings);
 // The part [first, first + out.size()) of it.
-void resample_range(const TaskResamples& resamples, std::span<const TaskRows> orderings, std::size_t first,
-                    std::span<std::optional<double>> out);
+void resample_range(const TaskResamples& resamples, const TaskColumns& rows, std::size_t first, std::span<std::optional<double>> out);
 
 struct Interval {
   double low = 0.0;

@@ -54,11 +54,10 @@ void Resampling::in_pieces(const std::function<void(std::size_t, std::size_t)>& 
 
 Resampled Resampling::of(std::span<const TaskRows> passes) const {
   if (!resamples_ || passes.empty()) return {};
-  std::vector<TaskRows> mean;
-  if (linear(passes)) passes = mean = {mean_of_orderings(passes)};
+  const TaskColumns rows(linear(passes) ? TaskColumns(std::vector{mean_of_orderings(passes)}) : TaskColumns(passes));
   Resampled values(resamples_->resamples());
   in_pieces(
-      [&](std::size_t first, std::size_t count) { resample_range(*resamples_, passes, first, std::span(values).subspan(first, count)); });
+      [&](std::size_t first, std::size_t count) { resample_range(*resamples_, rows, first, std::span(values).subspan(first, count)); });
   return values;
 }
 

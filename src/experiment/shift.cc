@@ -213,14 +213,15 @@ std::optional<ConditionResult> run_shift(const Condition& condition, std::span<c
     if (!finished) return std::nullopt;
     one.scores = summarize(one.by_ordering);
     if (resamples) {
-      const std::vector<TaskRows> brier_mean = {mean_of_orderings(brier_of)};
-      const std::vector<TaskRows> log_loss_mean = {mean_of_orderings(log_loss_of)};
-      const std::vector<TaskRows> pass1_rows = selection_rows(std::move(pass1_of));
+      const TaskColumns ece_columns(ece_of);
+      const TaskColumns brier_mean(std::vector{mean_of_orderings(brier_of)});
+      const TaskColumns log_loss_mean(std::vector{mean_of_orderings(log_loss_of)});
+      const TaskColumns pass1_rows(selection_rows(std::move(pass1_of)));
       for (Resampled* values : {&one.ece, &one.brier, &one.log_loss, &one.pass1}) values->resize(options.resamples);
       const bool resampled = parallel_for(resample_pieces(options), options.threads, progress, [&](std::size_t piece) {
         const std::size_t first = piece * kResamplesPerPiece;
         const std::size_t count = std::min(kResamplesPerPiece, options.resamples - first);
-        resample_range(*resamples, ece_of, first, std::span(one.ece).subspan(first, count));
+        resample_range(*resamples, ece_columns, first, std::span(one.ece).subspan(first, count));
         resample_range(*resamples, brier_mean, first, std::span(one.brier).subspan(first, count));
         resample_range(*resamples, log_loss_mean, first, std::span(one.log_loss).subspan(first, count));
         resample_range(*resamples, pass1_rows, first, std::span(one.pass1).subspan(first, count));

@@ -3,67 +3,65 @@
 #include "margin/bootstrap.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
 
 #include "base/check.h"
 #include "margin/random.h"
+#include "metric/product.h"
 
 namespace margin {
 namespace {
 
-// The register tile: four resamples by four features, four accumulators of one vector each.
-constexpr std::size_t kTile = 4;
-using Four = double __attribute__((vector_size(kTile * sizeof(double))));
+using internal::kBlockResamples;
 
-// Resamples whose counts are widened to double together and stay in the cache while every ordering passes over them.
-constexpr std::size_t kBlock = 32;
-static_assert(kBlock % kTile == 0);
+// By resample of a block.
+using Block = std::array<double, kBlockResamples>;
 
-// Counts of a block, widened: for each group of four resamples, task by task, four neighbours. Missing resamples count 0.
-class Panel {
- public:
-  explicit Panel(std::size_t tasks) : tasks_(tasks), values_(kBlock * tasks) {}
-
-  void fill(const TaskResamples& resamples, std::size_t first, std::size_t size) {
-    for (std::size_t r = 0; r < kBlock; ++r) {
-      double* group = values_.data() + r / kTile * kTile * tasks_ + r % kTile;
-      if (r < size) {
-        const std::span<const std::uint8_t> counts = resamples.counts(first + r);
-        for (std::size_t t = 0; t < tasks_; ++t) group[t * kTile] = counts[t];
-      } else {
-        for (std::size_t t = 0; t < tasks_; ++t) group[t * kTile] = 0.0;
-      }
-    }
+// How often each task occurs in the resamples of a block, task by task; missing resamples count 0.
+void fill_panel(const TaskResamples& resamples, std::size_t first, std::size_t size, std::vector<Block>& panel) {
+  for (std::size_t r = 0; r < size; ++r) {
+    const std::span<const std::uint8_t> counts = resamples.counts(first + r);
+    for (std::size_t t = 0; t < panel.size(); ++t) panel[t][r] = counts[t];
   }
-  [[nodiscard]] const double* group(std::size_t g) const { return values_.data() + g * kTile * tasks_; }
-
- private:
-  std::size_t tasks_;
-  std::vector<double> values_;
-};
-
-// sums[r * stride + f] for the four resamples of a group and the features f .. f+3.
-void multiply_tile(const double* counts, const TaskRows& rows, std::size_t feature, double* sums) {
-  const std::size_t stride = rows.stride();
-  const double* row = rows.values().data() + feature;
-  Four tile[kTile] = {};
-  for (std::size_t t = 0; t < rows.tasks(); ++t, row += stride, counts += kTile) {
-    Four features;
-    std::memcpy(&features, row, sizeof features);
-    for (std::size_t r = 0; r < kTile; ++r) tile[r] += features * counts[r];
-  }
-  for (std::size_t r = 0; r < kTile; ++r) std::memcpy(sums + r * stride + feature, &tile[r], sizeof tile[r]);
-}
-
-// The block's sums, kBlock x stride; groups beyond `size` resamples are not computed.
-void multiply(const Panel& panel, std::size_t size, const TaskRows& rows, std::vector<double>& sums) {
-  for (std::size_t g = 0; g * kTile < size; ++g) {
-    for (std::size_t f = 0; f < rows.stride(); f += kTile) multiply_tile(panel.group(g), rows, f, sums.data() + g * kTile * rows.stride());
-  }
+  for (Block& counts : panel) std::fill(counts.begin() + static_cast<std::ptrdiff_t>(size), counts.end(), 0.0);
 }
 
 }  // namespace
+
+TaskColumns::TaskColumns(std::span<const TaskRows> orderings) : tasks_(orderings.empty() ? 0 : orderings[0].tasks()) {
+  for (const TaskRows& rows : orderings) {
+    const TaskRows& first = orderings[0];
+    MARGIN_CHECK(rows.tasks() == tasks_ && rows.numerators() == first.numerators(), "rows are of one shape");
+    if (!orderings_.empty() && std::ranges::equal(rows.values(), first.values())) {
+      orderings_.push_back(orderings_.front());
+      continue;
+    }
+    Ordering ordering{.first_numerator = columns_, .numerators = 0, .denominator = 0};
+    const auto all_tasks = [&](const auto& holds) {
+      for (std::size_t t = 0; t < tasks_; ++t) {
+        if (!holds(t)) return false;
+      }
+      return true;
+    };
+    for (std::size_t i = 0; i < rows.numerators(); ++i) {
+      if (all_tasks([&](std::size_t t) { return rows.numerator(t, i) == 0.0; })) continue;
+      add_column(rows, i);
+      ++ordering.numerators;
+    }
+    const bool known = !orderings_.empty() && all_tasks([&](std::size_t t) { return rows.denominator(t) == first.denominator(t); });
+    ordering.denominator = known ? orderings_.front().denominator : add_column(rows, rows.numerators());
+    orderings_.push_back(ordering);
+  }
+}
+
+std::size_t TaskColumns::add_column(const TaskRows& rows, std::size_t i) {
+  const std::size_t place = columns_ % kTileColumns;
+  if (place == 0) values_.resize(values_.size() + kTileColumns * tasks_);
+  double* column = values_.data() + columns_ / kTileColumns * kTileColumns * tasks_ + place;
+  for (std::size_t t = 0; t < tasks_; ++t) column[t * kTileColumns] = rows.values()[t * (rows.numerators() + 1) + i];
+  return columns_++;
+}
 
 TaskResamples::TaskResamples(const Options& options)
     : tasks_(options.tasks), resamples_(options.resamples), counts_(options.tasks * options.resamples) {
@@ -78,42 +76,44 @@ TaskResamples::TaskResamples(const Options& options)
   }
 }
 
-void resample_range(const TaskResamples& resamples, std::span<const TaskRows> orderings, std::size_t first,
-                    std::span<std::optional<double>> out) {
+void resample_range(const TaskResamples& resamples, const TaskColumns& rows, std::size_t first, std::span<std::optional<double>> out) {
   MARGIN_CHECK(first + out.size() <= resamples.resamples(), "the range lies within the resamples");
   std::fill(out.begin(), out.end(), std::nullopt);
-  if (orderings.empty()) return;
-  for (const TaskRows& rows : orderings) {
-    MARGIN_CHECK(rows.tasks() == resamples.tasks() && rows.numerators() == orderings[0].numerators(), "rows are of one shape");
-  }
-  const std::size_t numerators = orderings[0].numerators();
-  const std::size_t stride = orderings[0].stride();
-  Panel panel(resamples.tasks());
-  std::vector<double> sums(kBlock * stride);
-  for (std::size_t begin = 0; begin < out.size(); begin += kBlock) {
-    const std::span block = out.subspan(begin, std::min(kBlock, out.size() - begin));
-    panel.fill(resamples, first + begin, block.size());
-    std::fill(block.begin(), block.end(), 0.0);
-    for (const TaskRows& rows : orderings) {
-      multiply(panel, block.size(), rows, sums);
-      for (std::size_t r = 0; r < block.size(); ++r) {
-        const double* row = sums.data() + r * stride;
-        if (row[numerators] == 0.0) block[r] = std::nullopt;
-        if (!block[r]) continue;
-        double total = 0.0;
-        for (std::size_t i = 0; i < numerators; ++i) total += std::fabs(row[i]);
-        *block[r] += total / row[numerators];
+  if (rows.orderings() == 0) return;
+  MARGIN_CHECK(rows.tasks() == resamples.tasks(), "rows and resamples are of the same tasks");
+  const internal::TileProduct multiply = internal::tile_products().front().multiply;
+  std::vector<Block> panel(rows.tasks());
+  std::vector<Block> sums(rows.tiles() * internal::kTileColumns);  // by column
+  for (std::size_t begin = 0; begin < out.size(); begin += kBlockResamples) {
+    const std::span block = out.subspan(begin, std::min(kBlockResamples, out.size() - begin));
+    fill_panel(resamples, first + begin, block.size(), panel);
+    for (std::size_t i = 0; i < rows.tiles(); ++i) {
+      multiply(panel.data()->data(), rows.tile(i), rows.tasks(), sums[i * internal::kTileColumns].data());
+    }
+    Block means{};
+    std::array<bool, kBlockResamples> undefined{};
+    for (std::size_t i = 0; i < rows.orderings(); ++i) {
+      const TaskColumns::Ordering& ordering = rows.ordering(i);
+      Block totals{};
+      for (std::size_t c = 0; c < ordering.numerators; ++c) {
+        const Block& numerator = sums[ordering.first_numerator + c];
+        for (std::size_t r = 0; r < kBlockResamples; ++r) totals[r] += std::fabs(numerator[r]);
+      }
+      const Block& denominator = sums[ordering.denominator];
+      for (std::size_t r = 0; r < kBlockResamples; ++r) {
+        means[r] += totals[r] / denominator[r];
+        undefined[r] = undefined[r] || denominator[r] == 0.0;
       }
     }
-    for (std::optional<double>& value : block) {
-      if (value) *value /= static_cast<double>(orderings.size());
+    for (std::size_t r = 0; r < block.size(); ++r) {
+      if (!undefined[r]) block[r] = means[r] / static_cast<double>(rows.orderings());
     }
   }
 }
 
 Resampled resample(const TaskResamples& resamples, std::span<const TaskRows> orderings) {
   Resampled out(resamples.resamples());
-  resample_range(resamples, orderings, 0, out);
+  resample_range(resamples, TaskColumns(orderings), 0, out);
   return out;
 }
 

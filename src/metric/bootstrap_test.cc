@@ -80,6 +80,25 @@ TEST(Bootstrap, OrderingsAreAveragedAfterTheAbsoluteValue) {
   }
 }
 
+TEST(TaskColumns, EmptyColumnsAndRepeatedOrderingsAreLeftOut) {
+  Rows rows;
+  for (std::uint32_t task = 0; task < kTasks; ++task) {
+    rows.add(0.25, 1.0, task);
+    rows.add(0.85, 0.0, task);
+  }
+  Rows other = rows;
+  for (double& p : other.p) p += 0.05;  // the same bins
+  const TaskRows first = ece_rows(rows.view(), index_of(rows));
+  const TaskRows second = ece_rows(other.view(), index_of(other));
+  EXPECT_EQ(TaskColumns(std::vector{first}).columns(), 3U);  // two bins of ten, and the denominator
+  EXPECT_EQ(TaskColumns(std::vector{first, first, first}).columns(), 3U);
+  EXPECT_EQ(TaskColumns(std::vector{first, second, first}).columns(), 5U);  // the denominator is shared
+  const TaskResamples resamples({.tasks = kTasks, .resamples = 30, .seed = 6});
+  const Resampled alone = resample(resamples, std::vector{first});
+  const Resampled thrice = resample(resamples, std::vector{first, first, first});
+  for (std::size_t r = 0; r < alone.size(); ++r) EXPECT_NEAR(*alone[r], *thrice[r], 1e-15);
+}
+
 TEST(Bootstrap, MeansMayBeAveragedOverOrderingsFirst) {
   const Rows first = test::sample_rows(54, kTasks);
   Rows second = first;
@@ -97,10 +116,11 @@ TEST(Bootstrap, AnySplitGivesTheSameBits) {
   const TaskResamples resamples({.tasks = kTasks, .resamples = 131, .seed = 8});
   const std::vector<TaskRows> orderings = {ece_rows(rows.view(), index_of(rows), 6)};
   const Resampled whole = resample(resamples, orderings);
+  const TaskColumns columns(orderings);
   Resampled pieces(whole.size());
   for (std::size_t first = 0; first < pieces.size(); first += 7) {
     const std::size_t size = std::min<std::size_t>(7, pieces.size() - first);
-    resample_range(resamples, orderings, first, std::span(pieces).subspan(first, size));
+    resample_range(resamples, columns, first, std::span(pieces).subspan(first, size));
   }
   EXPECT_EQ(whole, pieces);
 }
