@@ -175,6 +175,41 @@ TEST(Bootstrap, IntervalOfAMeanHasTheWidthTheorySays) {
   EXPECT_NEAR(interval.high, mean + 1.96 * deviation, 0.1 * deviation);
 }
 
+// Datasets with a known truth: a states every row's probability and b is biased, so the expected difference in Brier score is known, and
+// a 95% interval must hold it in 95% of the datasets. Rows of a task mostly share their luck: resampled row by row it would hold far less.
+TEST(Bootstrap, A95PercentIntervalHoldsTheTruthIn95PercentOfDatasets) {
+  constexpr std::uint32_t kMany = 200;
+  constexpr int kDatasets = 1000;
+  constexpr double kBias = 0.08;
+  int held = 0;
+  int above = 0;
+  for (int dataset = 0; dataset < kDatasets; ++dataset) {
+    Random random = Random::stream(71, static_cast<std::uint64_t>(dataset));
+    Rows a;
+    Rows b;
+    for (std::uint32_t task = 0; task < kMany; ++task) {
+      const double luck = random.uniform();
+      for (int model = 0; model < 4; ++model) {
+        const double truth = 0.1 + 0.8 * random.uniform();
+        const double outcome = (random.chance(0.7) ? luck : random.uniform()) < truth ? 1.0 : 0.0;
+        a.add(truth, outcome, task);
+        b.add(truth + kBias, outcome, task);
+      }
+    }
+    const TaskResamples resamples({.tasks = kMany, .resamples = 1000, .seed = static_cast<std::uint64_t>(dataset)});
+    const TaskIndex index{a.task, kMany};
+    const Difference difference = paired_difference(resample(resamples, std::vector{brier_rows(b.view(), index)}),
+                                                    resample(resamples, std::vector{brier_rows(a.view(), index)}), Better::kLower);
+    const double expected = kBias * kBias;  // E (p + bias - o)^2 - (p - o)^2 where E o = p
+    held += difference.interval->low <= expected && expected <= difference.interval->high ? 1 : 0;
+    above += difference.interval->low > expected ? 1 : 0;
+  }
+  // Of 1000 datasets, 950 with a standard deviation of sqrt(1000 * 0.95 * 0.05) = 6.9: three of them to each side.
+  EXPECT_NEAR(held, 950, 21);
+  // And it misses to both sides alike: 25 each, with a standard deviation of 4.9.
+  EXPECT_NEAR(above, 25, 15);
+}
+
 Resampled resampled(int below, int above) {
   Resampled values;
   for (int i = 0; i < below; ++i) values.emplace_back(-1.0 - i);
