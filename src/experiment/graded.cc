@@ -99,6 +99,26 @@ std::vector<GradedTask> GradedStream::tasks() const {
   return tasks;
 }
 
+GradedRows::GradedRows(const Stream& stream, std::optional<std::uint32_t> phase) : task_count(stream.tasks.size()) {
+  for (std::uint32_t number = 0; number < stream.tasks.size(); ++number) {
+    const Stream::Task& task = stream.tasks[number];
+    if (phase && task.phase != *phase) continue;
+    for (std::uint32_t row = task.first_row; row < task.first_row + task.rows; ++row) {
+      if (std::isnan(stream.outcome[row])) continue;
+      rows.push_back(row);
+      tasks.push_back(number);
+      outcomes.push_back(stream.outcome[row]);
+    }
+  }
+}
+
+std::vector<double> GradedRows::of(std::span<const double> by_row) const {
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (const std::uint32_t row : rows) values.push_back(by_row[row]);
+  return values;
+}
+
 std::vector<std::optional<double>> selected_outcomes(const GradedStream& graded, const Pass& pass) {
   std::vector<std::optional<double>> outcomes;
   for (std::size_t task = 0; task < pass.selections.size(); ++task) {

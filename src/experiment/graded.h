@@ -8,6 +8,7 @@
 #include "dataset/observation_log.h"
 #include "experiment/replay.h"
 #include "experiment/stream.h"
+#include "margin/bootstrap.h"
 #include "margin/selection_metric.h"
 
 namespace margin::experiment {
@@ -33,6 +34,28 @@ class GradedStream {
   std::vector<GradedResponse> responses_;
   std::vector<std::uint32_t> row_;  // of the stream, by response; kNone: it has none
   std::vector<std::size_t> first_;  // response by task, and the end
+};
+
+// By task, what `outcome` makes of its responses: oracle_outcome, random_outcome and their like.
+template <class Outcome>
+[[nodiscard]] std::vector<std::optional<double>> by_task(const GradedStream& graded, Outcome outcome) {
+  std::vector<std::optional<double>> outcomes;
+  for (std::size_t task = 0; task < graded.size(); ++task) outcomes.push_back(outcome(graded.task(task)));
+  return outcomes;
+}
+
+// The rows whose outcome is known, as the metrics over rows ask for them.
+struct GradedRows {
+  // Of one phase, or of all.
+  explicit GradedRows(const Stream& stream, std::optional<std::uint32_t> phase = {});
+
+  // Values by row of the stream, as values by graded row.
+  [[nodiscard]] std::vector<double> of(std::span<const double> by_row) const;
+  [[nodiscard]] TaskIndex index() const { return {tasks, task_count}; }
+
+  std::size_t task_count;  // of the stream
+  std::vector<std::uint32_t> rows, tasks;
+  std::vector<double> outcomes;
 };
 
 // By task, the outcome of what the pass selected: the terms of pass@1.

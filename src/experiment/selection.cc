@@ -15,13 +15,6 @@ Contender fixed(std::string label, const Outcomes& outcomes, const Resampling& r
   return {.label = std::move(label), .pass1 = {mean.value, resampling.of(outcomes)}, .sd = {}, .tasks = mean.tasks};
 }
 
-template <class Outcome>
-Outcomes by_task(const GradedStream& graded, Outcome outcome) {
-  Outcomes outcomes;
-  for (std::size_t task = 0; task < graded.size(); ++task) outcomes.push_back(outcome(graded.task(task)));
-  return outcomes;
-}
-
 }  // namespace
 
 std::size_t selection_work(std::size_t entrants, const PassesOptions& options) {

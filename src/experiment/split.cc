@@ -12,33 +12,6 @@ namespace {
 
 constexpr std::size_t kParts = 2;  // early, late
 
-// Graded rows of one part.
-struct PartRows {
-  std::vector<std::uint32_t> rows, tasks;
-  std::vector<double> outcomes;
-
-  [[nodiscard]] std::vector<double> of(const Pass& pass) const {
-    std::vector<double> probabilities;
-    for (const std::uint32_t row : rows) probabilities.push_back(pass.calibrated[row]);
-    return probabilities;
-  }
-};
-
-PartRows rows_of_part(const Stream& stream, std::uint32_t part) {
-  PartRows found;
-  for (std::uint32_t number = 0; number < stream.tasks.size(); ++number) {
-    const Stream::Task& task = stream.tasks[number];
-    if (task.phase != part) continue;
-    for (std::uint32_t row = task.first_row; row < task.first_row + task.rows; ++row) {
-      if (std::isnan(stream.outcome[row])) continue;
-      found.rows.push_back(row);
-      found.tasks.push_back(number);
-      found.outcomes.push_back(stream.outcome[row]);
-    }
-  }
-  return found;
-}
-
 // What one metric made of one part in every pass.
 struct Collected {
   explicit Collected(std::size_t passes) : values(passes), rows(passes, TaskRows(0, 1)) {}
@@ -50,21 +23,30 @@ struct Collected {
 
 }  // namespace
 
-Result<SplitStream> split_stream(const Stream& stream, const dataset::ObservationLog& log, std::optional<double> at) {
+std::vector<double> task_moments(const Stream& stream, const dataset::ObservationLog& log) {
   std::vector<double> moments;
-  SplitStream split{.stream = stream};
-  std::vector<std::pair<double, Stream::Task>> timed;
   for (const Stream::Task& task : stream.tasks) {
     double moment = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
       moment = std::fmin(moment, log.t(stream.log_row[row]));
     }
-    if (std::isnan(moment)) {
+    moments.push_back(moment);
+  }
+  return moments;
+}
+
+Result<SplitStream> split_stream(const Stream& stream, const dataset::ObservationLog& log, std::optional<double> at) {
+  std::vector<double> moments;
+  SplitStream split{.stream = stream};
+  std::vector<std::pair<double, Stream::Task>> timed;
+  const std::vector<double> all = task_moments(stream, log);
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    if (std::isnan(all[number])) {
       ++split.without_t;
       continue;
     }
-    timed.emplace_back(moment, task);
-    moments.push_back(moment);
+    timed.emplace_back(all[number], stream.tasks[number]);
+    moments.push_back(all[number]);
   }
   if (timed.empty()) {
     return Error{ErrorCode::kInvalidArgument,
@@ -124,15 +106,15 @@ std::optional<SplitResult> run_split(const SplitStream& split, std::span<const E
     result.models.push_back(std::move(one));
   }
 
-  const PartRows parts[kParts] = {rows_of_part(stream, 0), rows_of_part(stream, 1)};
+  const GradedRows parts[kParts] = {GradedRows(stream, 0), GradedRows(stream, 1)};
   for (const Entrant& entrant : entrants) {
     std::vector<Collected> ece_of(kParts, Collected(options.passes())), brier_of = ece_of, pass1_of = ece_of;
     const bool finished = for_each_pass(stream, *entrant.method, vote, options, progress, [&](std::size_t number, const Pass& pass) {
       const auto selected = selected_outcomes(graded, pass);
       for (std::uint32_t part = 0; part < kParts; ++part) {
-        const std::vector<double> probabilities = parts[part].of(pass);
+        const std::vector<double> probabilities = parts[part].of(pass.calibrated);
         const Predictions rows{probabilities, parts[part].outcomes};
-        const TaskIndex index{parts[part].tasks, stream.tasks.size()};
+        const TaskIndex index = parts[part].index();
         ece_of[part].values[number] = ece(rows);
         ece_of[part].rows[number] = ece_rows(rows, index);
         brier_of[part].values[number] = brier(rows);

@@ -14,6 +14,9 @@
 
 namespace margin::experiment {
 
+// By task the earliest `t` of its usable rows; NaN: none states one.
+[[nodiscard]] std::vector<double> task_moments(const Stream& stream, const dataset::ObservationLog& log);
+
 // A stream whose tasks stand in the order of time; a task's phase is 0 when it is early, 1 when it is late, so that orderings shuffle
 // within the parts.
 struct SplitStream {
@@ -22,7 +25,7 @@ struct SplitStream {
   std::size_t early = 0;      // tasks
   std::size_t without_t = 0;  // tasks that do not state `t` and are left out
 };
-// A task's moment is the earliest `t` of its usable rows. Without `at` the cut is the median moment: as many tasks before it as not,
+// Without `at` the cut is the median moment: as many tasks before it as not,
 // or one fewer. kInvalidArgument: no row states `t`, or one part is empty.
 [[nodiscard]] Result<SplitStream> split_stream(const Stream& stream, const dataset::ObservationLog& log, std::optional<double> at);
 
