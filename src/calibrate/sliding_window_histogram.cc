@@ -23,20 +23,15 @@ class Model {
   Model(std::size_t window, int bins) : window_(window), sums_(static_cast<std::size_t>(bins)), histogram_(bins) {}
 
   void push(const WeightedPair& pair) {
-    Sums& entered = sums_of(pair);
     if (const auto left = window_.push(pair)) {
       Sums& sums = sums_of(*left);
-      if (&sums == &entered) {
-        sums.weights.replace(left->weight, pair.weight);
-        sums.hits.replace(left->weight * left->outcome, pair.weight * pair.outcome);
-        return refresh(pair);
-      }
       sums.weights.subtract(left->weight);
       sums.hits.subtract(left->weight * left->outcome);
-      refresh(*left);
+      if (&sums != &sums_of(pair)) refresh(*left);
     }
-    entered.weights.add(pair.weight);
-    entered.hits.add(pair.weight * pair.outcome);
+    Sums& sums = sums_of(pair);
+    sums.weights.add(pair.weight);
+    sums.hits.add(pair.weight * pair.outcome);
     refresh(pair);
   }
 
@@ -49,8 +44,8 @@ class Model {
 
  private:
   struct Sums {
-    internal::WindowSum weights;
-    internal::WindowSum hits;  // of weight * outcome
+    ExactSum weights;
+    ExactSum hits;  // of weight * outcome
   };
 
   [[nodiscard]] Sums& sums_of(const WeightedPair& pair) {

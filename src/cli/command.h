@@ -20,6 +20,7 @@ struct Command {
   std::function<int()> run;  // called when the command was chosen and its flags were understood; returns the exit code
 };
 
+Command add_doctor(CLI::App& root);
 Command add_replay(CLI::App& root);
 Command add_simulate(CLI::App& root);
 Command add_methods(CLI::App& root);

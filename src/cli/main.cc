@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  margin replay log.jsonl                        would calibration help on this log?\n"
+    "  margin doctor log.jsonl                        would calibration and voting help on this log?\n"
+    "  margin replay log.jsonl                        how well every response is calibrated, as if it were live\n"
     "  margin replay log.jsonl --method all --json    every method, for a program to read\n"
     "  margin simulate paper --out paper.jsonl        a synthetic log whose truth is known\n"
     "  margin experiment shift --all-pairs log.jsonl  what happens when the work changes?\n"
@@ -41,7 +42,8 @@ int run(int argc, char** argv) {
   root.footer(kFooter);
   bool version = false;
   root.add_flag("--version", version, "Print the version and exit");
-  const std::vector<Command> commands = {add_replay(root), add_experiment(root), add_simulate(root), add_methods(root), add_version(root)};
+  const std::vector<Command> commands = {add_doctor(root),   add_replay(root),  add_experiment(root),
+                                         add_simulate(root), add_methods(root), add_version(root)};
   // What is not understood is refused below, with a suggestion.
   root.allow_extras();
   for (const Command& command : commands) command.app->allow_extras();

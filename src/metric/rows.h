@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/near_sum.h"
+#include "margin/exact_sum.h"
 #include "margin/metric.h"
 
 namespace margin::internal {
@@ -18,8 +18,8 @@ void check_bins(int bins);
 
 struct BinSums {
   std::size_t count = 0;
-  NearSum probabilities;
-  NearSum outcomes;
+  ExactSum probabilities;
+  ExactSum outcomes;
 
   void add(double probability, double outcome) {
     ++count;
