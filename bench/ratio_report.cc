@@ -97,10 +97,10 @@ int run(int argc, char** argv, const std::vector<Promise>& promises) {
     const std::string& limit = promise != promises.end() ? promise->limit : kChain;
     if (!report.fastest.contains(limit)) continue;  // filtered away
     const double times = report.fastest[name] / report.fastest[limit];
-    std::printf("%-44s %12.2f %10.2f", name.c_str(), report.fastest[name], times);
+    std::printf("%-44s %12.2f %10.4g", name.c_str(), report.fastest[name], times);
     if (promise != promises.end()) {
       kept = kept && times <= promise->times;
-      std::printf(" %10.1f of %s%s", promise->times, limit.c_str(), times <= promise->times ? "" : "  BROKEN");
+      std::printf(" %10.4g of %s%s", promise->times, limit.c_str(), times <= promise->times ? "" : "  BROKEN");
     }
     std::printf("\n");
   }

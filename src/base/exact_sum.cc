@@ -17,6 +17,36 @@ std::uint64_t add_with_carry(std::uint64_t a, std::uint64_t b, std::uint64_t& ca
   return sum;
 }
 
+// The number whose words these are, rounded to nearest, ties to even; the words are not negative.
+double rounded(const std::array<std::uint64_t, ExactSum::kWords>& words) {
+  int top = ExactSum::kWords - 1;
+  while (top >= 0 && words[static_cast<std::size_t>(top)] == 0) --top;
+  if (top < 0) return 0.0;
+  const int highest = top * 64 + 63 - std::countl_zero(words[static_cast<std::size_t>(top)]);
+  if (highest <= kMantissaBits) return std::bit_cast<double>(words[0]);  // subnormal or the smallest normal: these are its bits
+
+  const int lowest = highest - kMantissaBits;  // position of the last mantissa bit that is kept
+  const auto word = static_cast<std::size_t>(lowest / 64);
+  const int offset = lowest % 64;
+  std::uint64_t mantissa = words[word] >> offset;
+  if (offset != 0 && word + 1 < ExactSum::kWords) mantissa |= words[word + 1] << (64 - offset);
+  // Adding to the packed bits lets a carry run into the exponent, as rounding up to a power of two must.
+  std::uint64_t bits = (static_cast<std::uint64_t>(lowest + 1) << kMantissaBits) + (mantissa & kMantissaMask);
+
+  const int below = lowest - 1;
+  const auto below_word = static_cast<std::size_t>(below / 64);
+  const bool half = ((words[below_word] >> (below % 64)) & 1) != 0;
+  const auto rest = [&] {
+    if ((words[below_word] & ((std::uint64_t{1} << (below % 64)) - 1)) != 0) return true;
+    for (std::size_t i = 0; i < below_word; ++i) {
+      if (words[i] != 0) return true;
+    }
+    return false;
+  };
+  if (half && ((mantissa & 1) != 0 || rest())) ++bits;
+  return std::bit_cast<double>(bits);
+}
+
 }  // namespace
 
 void ExactSum::accumulate(double x, bool negate) {
@@ -54,40 +84,11 @@ void ExactSum::add(const ExactSum& other) {
 }
 
 double ExactSum::value() const {
+  if ((words_.back() >> 63) == 0) return rounded(words_);
   std::array<std::uint64_t, kWords> magnitude = words_;
-  const bool negative = (words_[kWords - 1] >> 63) != 0;
-  if (negative) {
-    std::uint64_t carry = 1;
-    for (auto& word : magnitude) word = add_with_carry(~word, 0, carry);
-  }
-  int top = kWords - 1;
-  while (top >= 0 && magnitude[static_cast<std::size_t>(top)] == 0) --top;
-  if (top < 0) return 0.0;
-  const int highest = top * 64 + 63 - std::countl_zero(magnitude[static_cast<std::size_t>(top)]);
-
-  std::uint64_t bits = 0;
-  if (highest <= kMantissaBits) {
-    bits = magnitude[0];  // subnormal or the smallest normal: the words are the bits of the double
-  } else {
-    const int lowest = highest - kMantissaBits;  // position of the last mantissa bit that is kept
-    const auto bit = [&](int position) { return (magnitude[static_cast<std::size_t>(position / 64)] >> (position % 64)) & 1; };
-    const auto word = static_cast<std::size_t>(lowest / 64);
-    const int offset = lowest % 64;
-    std::uint64_t mantissa = magnitude[word] >> offset;
-    if (offset != 0 && word + 1 < kWords) mantissa |= magnitude[word + 1] << (64 - offset);
-    mantissa &= (std::uint64_t{1} << (kMantissaBits + 1)) - 1;
-    const bool half = bit(lowest - 1) != 0;
-    bool rest = false;
-    const int below = lowest - 1;
-    const auto below_word = static_cast<std::size_t>(below / 64);
-    rest = (magnitude[below_word] & ((std::uint64_t{1} << (below % 64)) - 1)) != 0;
-    for (std::size_t i = 0; i < below_word && !rest; ++i) rest = magnitude[i] != 0;
-    // Adding to the packed bits lets a carry run into the exponent, as rounding up to a power of two must.
-    bits = (static_cast<std::uint64_t>(lowest + 1) << kMantissaBits) + (mantissa & kMantissaMask);
-    if (half && (rest || (mantissa & 1) != 0)) ++bits;
-  }
-  const double magnitude_value = std::bit_cast<double>(bits);
-  return negative ? -magnitude_value : magnitude_value;
+  std::uint64_t carry = 1;
+  for (auto& word : magnitude) word = add_with_carry(~word, 0, carry);
+  return -rounded(magnitude);
 }
 
 }  // namespace margin

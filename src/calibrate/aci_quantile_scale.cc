@@ -79,19 +79,34 @@ class Model {
   }
 
  private:
-  // Equal scores are interchangeable, so removing any of them keeps sorted_ the sorted window.
   void enter(const Score& score) {
-    if (const auto left = window_.push(score)) {
-      sorted_.erase(std::lower_bound(sorted_.begin(), sorted_.end(), *left));
-      total_.subtract(left->weight);
+    if (score.weight != 1.0) ++fractional_;
+    const auto place = std::upper_bound(sorted_.begin(), sorted_.end(), score);
+    const auto left = window_.push(score);
+    if (!left) {
+      sorted_.insert(place, score);
+      return total_.add(score.weight);
     }
-    sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), score), score);
-    total_.add(score.weight);
+    if (left->weight != 1.0) --fractional_;
+    total_.replace(left->weight, score.weight);
+    // Equal scores are interchangeable, so any of them may go. Only what stands between the two moves.
+    const auto gap = std::lower_bound(sorted_.begin(), sorted_.end(), *left);
+    if (gap < place) {
+      std::move(gap + 1, place, gap);
+      *(place - 1) = score;
+    } else {
+      std::move_backward(place, gap, gap + 1);
+      *place = score;
+    }
   }
 
   void refresh_quantile() {
     if (sorted_.empty()) return;
     const double wanted = level_ * total_.value();
+    if (fractional_ == 0) {  // then the sum over the first i scores is i
+      quantile_ = sorted_[static_cast<std::size_t>(std::max(1.0, std::ceil(wanted))) - 1].value;
+      return;
+    }
     double reached = 0.0;
     std::size_t i = 0;
     do reached += sorted_[i++].weight;
@@ -100,8 +115,9 @@ class Model {
   }
 
   internal::Window<Score> window_;
-  std::vector<Score> sorted_;  // the window's scores, ascending
-  ExactSum total_;             // of their weights
+  std::vector<Score> sorted_;   // the window's scores, ascending
+  internal::WindowSum total_;   // of their weights
+  std::size_t fractional_ = 0;  // weights that are not 1
   double level_ = 0.0;
   double target_ = 0.0;
   double quantile_ = 0.0;  // q; 0 while empty

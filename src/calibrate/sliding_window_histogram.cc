@@ -23,15 +23,20 @@ class Model {
   Model(std::size_t window, int bins) : window_(window), sums_(static_cast<std::size_t>(bins)), histogram_(bins) {}
 
   void push(const WeightedPair& pair) {
+    Sums& entered = sums_of(pair);
     if (const auto left = window_.push(pair)) {
       Sums& sums = sums_of(*left);
+      if (&sums == &entered) {
+        sums.weights.replace(left->weight, pair.weight);
+        sums.hits.replace(left->weight * left->outcome, pair.weight * pair.outcome);
+        return refresh(pair);
+      }
       sums.weights.subtract(left->weight);
       sums.hits.subtract(left->weight * left->outcome);
-      if (&sums != &sums_of(pair)) refresh(*left);
+      refresh(*left);
     }
-    Sums& sums = sums_of(pair);
-    sums.weights.add(pair.weight);
-    sums.hits.add(pair.weight * pair.outcome);
+    entered.weights.add(pair.weight);
+    entered.hits.add(pair.weight * pair.outcome);
     refresh(pair);
   }
 
@@ -44,8 +49,8 @@ class Model {
 
  private:
   struct Sums {
-    ExactSum weights;
-    ExactSum hits;  // of weight * outcome
+    internal::WindowSum weights;
+    internal::WindowSum hits;  // of weight * outcome
   };
 
   [[nodiscard]] Sums& sums_of(const WeightedPair& pair) {

@@ -31,16 +31,14 @@ std::vector<WeightedPair> load_pairs(Decoder& in, std::size_t capacity) {
 
 void WindowSums::push(const WeightedPair& pair) {
   if (const auto left = window_.push(pair)) {
-    exact_weight_.subtract(left->weight);
-    exact_outcome_.subtract(left->weight * left->outcome);
-    exact_confidence_.subtract(left->weight * left->confidence);
+    weight_.replace(left->weight, pair.weight);
+    outcome_.replace(left->weight * left->outcome, pair.weight * pair.outcome);
+    confidence_.replace(left->weight * left->confidence, pair.weight * pair.confidence);
+    return;
   }
-  exact_weight_.add(pair.weight);
-  exact_outcome_.add(pair.weight * pair.outcome);
-  exact_confidence_.add(pair.weight * pair.confidence);
-  weight_ = exact_weight_.value();
-  outcome_ = exact_outcome_.value();
-  confidence_ = exact_confidence_.value();
+  weight_.add(pair.weight);
+  outcome_.add(pair.weight * pair.outcome);
+  confidence_.add(pair.weight * pair.confidence);
 }
 
 void WindowSums::load(Decoder& in) {

@@ -59,7 +59,31 @@ void save_pairs(const PairWindow& window, Encoder& out);
 // At most `capacity` pairs; fails `in` on more, or on a pair that no observation can have left.
 [[nodiscard]] std::vector<WeightedPair> load_pairs(Decoder& in, std::size_t capacity);
 
-// Weighted sums of outcome and confidence over a window: exact, then rounded once.
+// An exact sum over a window, and its value rounded once.
+class WindowSum {
+ public:
+  void add(double x) {
+    exact_.add(x);
+    value_ = exact_.value();
+  }
+  void subtract(double x) {
+    exact_.subtract(x);
+    value_ = exact_.value();
+  }
+  // Equal numbers leave an exact sum as it is.
+  void replace(double left, double entered) {
+    if (left == entered) return;
+    exact_.subtract(left);
+    add(entered);
+  }
+  [[nodiscard]] double value() const { return value_; }
+
+ private:
+  ExactSum exact_;
+  double value_ = 0.0;
+};
+
+// Weighted sums of outcome and confidence over a window.
 class WindowSums {
  public:
   WindowSums() = default;
@@ -69,21 +93,18 @@ class WindowSums {
 
   [[nodiscard]] bool empty() const { return window_.size() == 0; }
   // Sums of weight, of weight * outcome and of weight * confidence; 0 while empty.
-  [[nodiscard]] double weight() const { return weight_; }
-  [[nodiscard]] double outcome() const { return outcome_; }
-  [[nodiscard]] double confidence() const { return confidence_; }
+  [[nodiscard]] double weight() const { return weight_.value(); }
+  [[nodiscard]] double outcome() const { return outcome_.value(); }
+  [[nodiscard]] double confidence() const { return confidence_.value(); }
 
   void save(Encoder& out) const { save_pairs(window_, out); }
   void load(Decoder& in);
 
  private:
   PairWindow window_;
-  ExactSum exact_weight_;
-  ExactSum exact_outcome_;
-  ExactSum exact_confidence_;
-  double weight_ = 0.0;
-  double outcome_ = 0.0;
-  double confidence_ = 0.0;
+  WindowSum weight_;
+  WindowSum outcome_;
+  WindowSum confidence_;
 };
 
 }  // namespace margin::internal

@@ -33,7 +33,7 @@ struct Moments {
 std::optional<double> brier(Predictions rows) {
   internal::check_rows(rows);
   if (rows.size() == 0) return std::nullopt;
-  ExactSum sum;
+  internal::NearSum sum;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double error = rows.probabilities[r] - rows.outcomes[r];
     sum.add(error * error);

@@ -9,7 +9,9 @@ namespace margin {
 namespace internal {
 
 void check_unit(std::span<const double> values) {
-  for (const double value : values) MARGIN_CHECK(value >= 0.0 && value <= 1.0, "probabilities and outcomes lie in [0, 1]");
+  bool inside = true;
+  for (const double value : values) inside &= value >= 0.0 && value <= 1.0;  // no early end: so that the loop is of vectors
+  MARGIN_CHECK(inside, "probabilities and outcomes lie in [0, 1]");
 }
 
 void check_rows(Predictions rows) {
@@ -71,11 +73,13 @@ std::vector<ModelPredictions> split_by_model(Predictions rows, std::span<const M
   MARGIN_CHECK(models.size() == rows.size(), "every row has a model");
   std::vector<ModelPredictions> split;
   std::vector<std::size_t> place(models.empty() ? 0 : std::size_t{*std::max_element(models.begin(), models.end())} + 1);
-  for (const ModelId model : models) place[model] = 1;
+  for (const ModelId model : models) ++place[model];
   for (std::size_t model = 0; model < place.size(); ++model) {
     if (place[model] == 0) continue;
-    place[model] = split.size();
     split.push_back({.model = static_cast<ModelId>(model), .probabilities = {}, .outcomes = {}});
+    split.back().probabilities.reserve(place[model]);
+    split.back().outcomes.reserve(place[model]);
+    place[model] = split.size() - 1;
   }
   for (std::size_t r = 0; r < rows.size(); ++r) {
     ModelPredictions& own = split[place[models[r]]];

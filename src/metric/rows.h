@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "margin/exact_sum.h"
+#include "base/near_sum.h"
 #include "margin/metric.h"
 
 namespace margin::internal {
@@ -18,8 +18,8 @@ void check_bins(int bins);
 
 struct BinSums {
   std::size_t count = 0;
-  ExactSum probabilities;
-  ExactSum outcomes;
+  NearSum probabilities;
+  NearSum outcomes;
 
   void add(double probability, double outcome) {
     ++count;
