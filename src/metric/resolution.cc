@@ -20,10 +20,11 @@ bool is_contest(const Pair& pair, ContestRule rule) {
   return rule == ContestRule::kPassed ? !pair.same_outcome() : pair.different_answers() && pair.either_right();
 }
 
-// +1: the better outcome has the higher confidence; -1: the lower; 0: they are equal.
+int order_of(double a, double b) { return static_cast<int>(a > b) - static_cast<int>(a < b); }
+
+// +1: the better outcome has the higher confidence; -1: the lower; 0: they are equal, or the outcomes are.
 int sign_of(const Pair& pair, double confidence_a, double confidence_b) {
-  if (confidence_a == confidence_b) return 0;
-  return (confidence_a > confidence_b) == (*pair.a.outcome > *pair.b.outcome) ? 1 : -1;
+  return order_of(confidence_a, confidence_b) * order_of(*pair.a.outcome, *pair.b.outcome);
 }
 
 void count_contest(const Pair& pair, const ResolutionRules& rules, Resolution& counts) {
@@ -94,15 +95,32 @@ Resolution& Resolution::operator+=(const Resolution& other) {
 
 Resolution resolution(GradedTask task, const ResolutionRules& rules) {
   Resolution counts;
+  // Nobody can foresee which outcomes differ and who is ahead, so the common case is counted without a branch on either.
+  const bool simple = rules.contest == ContestRule::kPassed && rules.tie == TieRule::kHalf;
+  std::size_t ahead = 0;
+  std::size_t level = 0;
+  std::size_t behind = 0;
   for (std::size_t i = 0; i < task.size(); ++i) {
     for (std::size_t j = i + 1; j < task.size(); ++j) {
       if (!task[i].outcome || !task[j].outcome) continue;
       const Pair pair{task[i], task[j]};
-      if (!pair.either_right() && (rules.contest == ContestRule::kAnswers || pair.same_outcome())) ++counts.both_wrong;
-      if (pair.either_right() && pair.same_outcome()) ++counts.both_right;
-      if (is_contest(pair, rules.contest)) count_contest(pair, rules, counts);
+      const bool same = pair.same_outcome();
+      const bool right = pair.either_right();
+      counts.both_wrong += static_cast<std::size_t>(!right && (same || rules.contest == ContestRule::kAnswers));
+      counts.both_right += static_cast<std::size_t>(right && same);
+      if (simple && !pair.missing()) {
+        const int sign = sign_of(pair, pair.a.calibrated, pair.b.calibrated);
+        ahead += static_cast<std::size_t>(sign > 0);
+        behind += static_cast<std::size_t>(sign < 0);
+        level += static_cast<std::size_t>(!same && sign == 0);
+      } else if (is_contest(pair, rules.contest)) {
+        count_contest(pair, rules, counts);
+      }
     }
   }
+  counts.points += static_cast<double>(ahead) + 0.5 * static_cast<double>(level);  // halves: exact
+  counts.contests += ahead + level + behind;
+  counts.ties += level;
   return counts;
 }
 

@@ -1,6 +1,8 @@
 #include "metric/rows.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 
 #include "base/check.h"
@@ -9,9 +11,16 @@ namespace margin {
 namespace internal {
 
 void check_unit(std::span<const double> values) {
-  bool inside = true;
-  for (const double value : values) inside &= value >= 0.0 && value <= 1.0;  // no early end: so that the loop is of vectors
-  MARGIN_CHECK(inside, "probabilities and outcomes lie in [0, 1]");
+  // By bits and without an early end, so that the loop is of vectors: a number in [0, 1] has neither its own sign nor that of the
+  // difference set. What looks bad is looked at again: it may be -0.
+  constexpr auto kOne = std::bit_cast<std::uint64_t>(1.0);
+  std::uint64_t signs = 0;
+  for (const double value : values) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    signs |= bits | (kOne - bits);
+  }
+  if (signs >> 63 == 0) return;
+  for (const double value : values) MARGIN_CHECK(value >= 0.0 && value <= 1.0, "probabilities and outcomes lie in [0, 1]");
 }
 
 void check_rows(Predictions rows) {
