@@ -59,20 +59,19 @@ report::Table calibration(const Diagnosis& found) {
   const auto number = [](std::string name) { return report::Column{.name = std::move(name), .kind = Kind::kNumber, .digits = 4}; };
   report::Table table{.title = "Stated and calibrated confidence",
                       .columns = {{.name = "confidence"},
+                                  {.name = "does it help?"},
                                   percent("ECE"),
                                   percent("ECE minus stated"),
                                   number("Brier"),
                                   number("Brier minus stated"),
                                   number("log loss"),
-                                  number("log loss minus stated"),
-                                  {.name = "does it help?"}}};
+                                  number("log loss minus stated")}};
   const auto row = [&](const std::string& name, const CalibrationFindings& one, Measured Contrast::*level, bool stated) {
-    std::vector<Cell> cells = {name};
+    std::vector<Cell> cells = {name, stated ? Cell() : Cell(name_of(one.answer()))};
     for (const Contrast* contrast : {&one.ece, &one.brier, &one.log_loss}) {
       cells.emplace_back((contrast->*level).value);
       cells.push_back(stated ? Cell() : cell_of(contrast->difference));
     }
-    cells.push_back(stated ? Cell() : Cell(name_of(one.answer())));
     table.rows.push_back(std::move(cells));
   };
   row("stated", found.calibration.front(), &Contrast::base, true);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataset/simulate.h"
+#include "experiment/doctor_report.h"
 #include "experiment/doctor_words.h"
 #include "experiment/ordering.h"
 #include "experiment/split.h"
@@ -200,6 +201,26 @@ TEST(Doctor, ResultHasTheSameBitsOnAnyNumberOfThreads) {
   ASSERT_EQ(a.settling.stages.size(), b.settling.stages.size());
   for (std::size_t i = 0; i < a.settling.stages.size(); ++i) EXPECT_EQ(a.settling.stages[i].ece, b.settling.stages[i].ece);
   EXPECT_EQ(verdict(a), verdict(b));
+}
+
+TEST(DoctorReport, NamesStayTextInEveryFormat) {
+  Patient one = patient("collapse", 200);
+  // `ash` is named in the verdict, in words, tables and pictures.
+  one.stream.models[0] = "<script>x</script>\x1b[31m=1+1";
+  one.sides.phases = {"<img src=x>", "=cmd()"};
+  const report::Report report = doctor_report(std::vector{examine(one)}, {.options = {.orderings = 0, .resamples = 500}, .vote = "sum"});
+  const std::string page = report::to_html(report);
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_EQ(page.find('\x1b'), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;x&lt;/script&gt;\\x1b[31m=1+1"), std::string::npos);
+  for (const report::Section& section : report.sections) {
+    for (const std::string& paragraph : section.paragraphs) EXPECT_EQ(paragraph.find('\x1b'), std::string::npos);
+    for (const report::Table& table : section.tables) {
+      EXPECT_EQ(report::to_text(table).find('\x1b'), std::string::npos);
+      EXPECT_EQ(report::to_csv(table).find("\n=cmd()"), std::string::npos);
+    }
+  }
 }
 
 // One model that always says 0.9 and is right half of the time. With one band and no shrinkage the mean of what margin says after n

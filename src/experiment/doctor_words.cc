@@ -189,7 +189,7 @@ std::string need_sentence(const Contrast& contrast, std::string_view what, doubl
     case Answer::kHurts: {
       if (!contrast.tasks_for_observed) return fmt::format("{}: known, from {}.", what, now);
       const bool lucky = *contrast.tasks_for_observed > static_cast<double>(contrast.tasks);
-      return fmt::format("{}: known, from {}{} a difference this large is seen reliably from {} on.", what, now,
+      return fmt::format("{}: known, from {}{} a difference this large is seen reliably from {} tasks on.", what, now,
                          lucky ? ", with some luck:" : ";", about(*contrast.tasks_for_observed));
     }
     default: break;
