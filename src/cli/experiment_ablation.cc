@@ -5,6 +5,7 @@
 #include "cli/condition_flags.h"
 #include "cli/experiment.h"
 #include "cli/output_flags.h"
+#include "cli/per_ordering_flag.h"
 #include "experiment/ablation_report.h"
 #include "experiment/shown.h"
 
@@ -35,6 +36,7 @@ struct AblationFlags {
   RunFlags run;
   LogFlags log;
   OutputFlags output;
+  PerOrderingFlag per_ordering;
 };
 
 Result<std::vector<SweepRequest>> requests_of(const AblationFlags& flags) {
@@ -104,6 +106,14 @@ int run(const AblationFlags& flags) {
                                         return experiment::run_ablation(condition, *sweeps, *bases->vote, setting.options, progress);
                                       });
   if (!results) return complain("stopped", kInterrupted);
+  std::vector<experiment::OrderingScores> orderings;
+  for (const auto& condition : *results) {
+    for (std::size_t i = 0; i < sweeps->size(); ++i) {
+      const Sweep& sweep = (*sweeps)[i];
+      append_orderings(orderings, condition[i], "", sweep.method + "." + sweep.parameter + "=");
+    }
+  }
+  if (const Status written = flags.per_ordering.write(orderings); !written) return complain(written.error().message, kFailed);
   return deliver(experiment::ablation_report(*results, *sweeps, setting), flags.output);
 }
 
@@ -132,6 +142,7 @@ Command add_ablation_experiment(CLI::App& experiment) {
   flags->run.add_to(*app);
   flags->run.add_resamples_to(*app);
   flags->output.add_to(*app);
+  flags->per_ordering.add_to(*app);
   return {app, [flags] { return run(*flags); }};
 }
 

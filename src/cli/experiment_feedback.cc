@@ -5,6 +5,7 @@
 #include "cli/condition_flags.h"
 #include "cli/experiment.h"
 #include "cli/output_flags.h"
+#include "cli/per_ordering_flag.h"
 #include "experiment/feedback_report.h"
 
 namespace margin::cli {
@@ -30,6 +31,7 @@ struct FeedbackFlags {
   MethodFlags methods;
   LogFlags log;
   OutputFlags output;
+  PerOrderingFlag per_ordering;
 };
 
 // Outcomes are nothing to those that do not learn.
@@ -62,6 +64,7 @@ int run(const FeedbackFlags& flags) {
                        return experiment::run_regimes(condition, entrants, *methods->vote, regimes, setting.options, progress);
                      });
   if (!results) return complain("stopped", kInterrupted);
+  if (const Status written = flags.per_ordering.write_results(*results); !written) return complain(written.error().message, kFailed);
   return deliver(experiment::feedback_report(*results, setting), flags.output);
 }
 
@@ -85,6 +88,7 @@ Command add_feedback_experiment(CLI::App& experiment) {
   flags->run.add_to(*app);
   flags->run.add_resamples_to(*app);
   flags->output.add_to(*app);
+  flags->per_ordering.add_to(*app);
   return {app, [flags] { return run(*flags); }};
 }
 

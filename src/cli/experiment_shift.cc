@@ -5,7 +5,9 @@
 #include "base/suggest.h"
 #include "cli/condition_flags.h"
 #include "cli/experiment.h"
+#include "cli/outcome_flags.h"
 #include "cli/output_flags.h"
+#include "cli/per_ordering_flag.h"
 #include "dataset/text.h"
 #include "experiment/shift_report.h"
 
@@ -34,8 +36,8 @@ struct ShiftFlags {
   LogFlags log;
   OutputFlags output;
   std::string focus = "margin";
-  std::string feedback = "full";
-  std::size_t lag = 0;
+  OutcomeFlags outcomes;  // on the target
+  PerOrderingFlag per_ordering;
 };
 
 int run(const ShiftFlags& flags) {
@@ -54,8 +56,7 @@ int run(const ShiftFlags& flags) {
   experiment::ShiftSetting setting{
       .options = flags.run.options(), .boundary = flags.boundary.boundary, .focus = flags.focus, .vote = flags.methods.vote};
   setting.options.boundary = *boundary;
-  setting.options.pass = {.lag = flags.lag,
-                          .feedback = flags.feedback == "selected" ? experiment::Feedback::kSelected : experiment::Feedback::kFull};
+  setting.options.pass = flags.outcomes.pass();
   const auto results = for_conditions("shift", *conditions, experiment::shift_work(entrants.size(), setting.options),
                                       [&](const Condition& condition, experiment::Progress* progress) {
                                         return experiment::run_shift(condition, entrants, *methods->vote, setting.options, progress);
@@ -63,6 +64,7 @@ int run(const ShiftFlags& flags) {
   if (!results) return complain("stopped", kInterrupted);
   const Result<report::Report> report = experiment::shift_report(*results, setting);
   if (!report) return complain("--" + report.error().message);
+  if (const Status written = flags.per_ordering.write_results(*results); !written) return complain(written.error().message, kFailed);
   return deliver(*report, flags.output);
 }
 
@@ -75,20 +77,14 @@ Command add_shift_experiment(CLI::App& experiment) {
   flags->conditions.add_to(*app);
   flags->boundary.add_to(*app);
   app->add_option("--focus", flags->focus, "The method that is compared with every other")->type_name("METHOD")->capture_default_str();
-  app->add_option("--feedback", flags->feedback, "On the target: full, or selected (only the selected answer's outcome arrives)")
-      ->check(CLI::IsMember({"full", "selected"}))
-      ->type_name("NAME")
-      ->capture_default_str();
   flags->methods.methods = {"all"};
   flags->methods.add_to(*app);
   flags->log.add_to(*app);
   flags->run.add_to(*app);
   flags->run.add_resamples_to(*app);
-  app->add_option("--lag", flags->lag, "Outcomes are learned this many rows late")
-      ->check(not_negative)
-      ->type_name("ROWS")
-      ->capture_default_str();
+  flags->outcomes.add_to(*app);
   flags->output.add_to(*app);
+  flags->per_ordering.add_to(*app);
   return {app, [flags] { return run(*flags); }};
 }
 

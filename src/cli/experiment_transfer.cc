@@ -4,6 +4,7 @@
 #include "cli/condition_flags.h"
 #include "cli/experiment.h"
 #include "cli/output_flags.h"
+#include "cli/per_ordering_flag.h"
 #include "dataset/text.h"
 #include "experiment/transfer_report.h"
 
@@ -26,6 +27,7 @@ struct TransferFlags {
   MethodFlags methods;
   LogFlags log;
   OutputFlags output;
+  PerOrderingFlag per_ordering;
 };
 
 // raw comes first, asked for or not.
@@ -59,6 +61,7 @@ int run(const TransferFlags& flags) {
                                         return experiment::run_regimes(condition, *entrants, *methods->vote, regimes, options, progress);
                                       });
   if (!results) return complain("stopped", kInterrupted);
+  if (const Status written = flags.per_ordering.write_results(*results); !written) return complain(written.error().message, kFailed);
   return deliver(experiment::transfer_report(*results, options), flags.output);
 }
 
@@ -75,6 +78,7 @@ Command add_transfer_experiment(CLI::App& experiment) {
   flags->run.add_to(*app);
   flags->run.add_resamples_to(*app);
   flags->output.add_to(*app);
+  flags->per_ordering.add_to(*app);
   return {app, [flags] { return run(*flags); }};
 }
 

@@ -1,13 +1,14 @@
 // `margin methods`: what can be named after --method and --vote, and every parameter that --set reaches.
 #include <fmt/format.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
-#include "experiment/table.h"
 #include "margin/calibrator.h"
 #include "margin/vote.h"
+#include "report/table.h"
 
 namespace margin::cli {
 namespace {
@@ -24,9 +25,12 @@ std::string range_of(const ParameterSpec& spec) {
 
 std::string describe(const std::vector<ParameterSpec>& parameters) {
   if (parameters.empty()) return "";
-  experiment::Table table({{"parameter"}, {"default"}, {"range"}, {"meaning"}});
-  for (const ParameterSpec& spec : parameters) table.add({spec.name, to_text(spec.fallback), range_of(spec), spec.meaning});
-  return table.text("    ");
+  report::Table table{.columns = {{.name = "parameter"}, {.name = "default"}, {.name = "range"}, {.name = "meaning"}}};
+  for (const ParameterSpec& spec : parameters) table.rows.push_back({spec.name, to_text(spec.fallback), range_of(spec), spec.meaning});
+  std::string indented;
+  std::istringstream lines(report::to_text(table, {.text_columns_max = 200}));
+  for (std::string line; std::getline(lines, line);) indented += "    " + line + "\n";
+  return indented;
 }
 
 int run() {

@@ -43,7 +43,7 @@ void OutputFlags::add_to(CLI::App& app) {
   app.add_option("--report", directory, "Also write DIR/report.html: one file with the tables and their pictures")->type_name("DIR");
 }
 
-int deliver(const report::Report& report, const OutputFlags& flags) {
+int deliver(const report::Report& report, const OutputFlags& flags, const std::string& json) {
   const Result<report::Format> format = report::parse_format(flags.json ? "json" : flags.format);
   if (!format) return complain("--format: " + format.error().message);
   const std::string text = *format == report::Format::kText ? as_text(report) : report::render(tables_of(report), *format);
@@ -52,7 +52,7 @@ int deliver(const report::Report& report, const OutputFlags& flags) {
     if (!path) return complain(path.error().message, kFailed);
     fmt::print(stderr, "margin: wrote {}\n", *path);
   }
-  return print(text);
+  return print(*format == report::Format::kJson && !json.empty() ? json : text);
 }
 
 }  // namespace margin::cli

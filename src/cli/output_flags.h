@@ -16,7 +16,8 @@ struct OutputFlags {
   void add_to(CLI::App& app);
 };
 
-// Prints the tables, and writes the HTML file when asked. Returns the exit code.
-int deliver(const report::Report& report, const OutputFlags& flags);
+// Prints the tables, and writes the HTML file when asked. Where JSON is asked for and `json` is not empty, prints that instead of the
+// tables. Returns the exit code.
+int deliver(const report::Report& report, const OutputFlags& flags, const std::string& json = "");
 
 }  // namespace margin::cli

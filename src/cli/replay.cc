@@ -6,16 +6,19 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/log_flags.h"
-#include "cli/method_flags.h"
-#include "dataset/output_file.h"
-#include "dataset/reader.h"
-#include "dataset/text.h"
+#include "cli/per_ordering_flag.h"
+#include "cli/progress.h"
+#include "cli/stream_flags.h"
 #include "experiment/evaluation.h"
 #include "experiment/evaluation_output.h"
+#include "experiment/evaluation_report.h"
+#include "report/output_file.h"
 
 namespace margin::cli {
 namespace {
+
+using experiment::Evaluation;
+using experiment::Stream;
 
 constexpr const char* kFooter =
     "Rows are JSON objects, one a line, or CSV with a header; plain or gzip:\n"
@@ -26,100 +29,83 @@ constexpr const char* kFooter =
     "Every response of a task is calibrated with what was learned before the task; then its outcomes are learned.\n\n"
     "Examples:\n"
     "  margin replay log.jsonl                                   mean and spread over 100 orderings of the tasks\n"
-    "  margin replay log.jsonl --orderings 0 --method all        once, in the order of the file\n"
+    "  margin replay log.csv --orderings 0 --method all          once, in the order of the file\n"
     "  margin replay log.jsonl --scale 100 --vote stacked        confidences are percentages; a vote that learns\n"
+    "  margin replay log.jsonl --by model --by phase --report out\n"
     "  margin replay new.jsonl --fit old.jsonl --method platt_scaling,margin\n"
     "  margin replay log.jsonl --orderings 0 --predictions calibrated.jsonl --json";
 
 struct ReplayFlags {
-  std::vector<std::string> files;
-  MethodFlags methods;
-  std::vector<std::string> phases;
-  LogFlags log;
-  std::uint32_t orderings = 100;
-  std::uint64_t seed = 1;
-  std::size_t lag = 0;
+  StreamFlags common;
+  std::vector<std::string> by;
   std::string ties = "half";
-  std::string fit;
   std::string predictions;
   std::string decisions;
-  bool json = false;
+  PerOrderingFlag per_ordering;
 };
 
-// The rows to fit on, one stream per channel; empty without --fit.
-Result<std::vector<experiment::Stream>> read_fit(const ReplayFlags& flags, const dataset::ReadOptions& options) {
-  if (flags.fit.empty()) return std::vector<experiment::Stream>{};
-  const LogPlace source = parse_place(flags.fit);
-  const Result<dataset::ObservationLog> log = dataset::read_observations(std::vector{source.file}, options);
-  if (!log) return log.error();
-  auto streams = experiment::make_streams(*log, {.phases = source.phases});
-  if (!streams) return Error{streams.error().code, "--fit: " + streams.error().message};
-  return streams;
-}
-
-Result<std::vector<Observation>> calibration_for(const experiment::Stream& stream, const std::vector<experiment::Stream>& fits) {
-  if (fits.empty()) return std::vector<Observation>{};
-  for (const experiment::Stream& fit : fits) {
-    if (fit.channel != stream.channel) continue;
-    std::vector<Observation> rows = experiment::calibration_rows(fit, stream);
-    if (!rows.empty()) return rows;
+std::vector<experiment::Breakdown> breakdowns(const std::vector<std::string>& by, const Stream& stream,
+                                              const dataset::ObservationLog& log) {
+  std::vector<experiment::Breakdown> all;
+  for (const char* name : {"model", "phase"}) {
+    if (std::find(by.begin(), by.end(), name) == by.end()) continue;
+    all.push_back(std::string_view(name) == "model" ? experiment::by_model(stream) : experiment::by_phase(stream, log));
   }
-  return Error{ErrorCode::kInvalidArgument, "--fit: no graded row of a replayed model in channel " + dataset::printable(stream.channel)};
+  return all;
 }
 
-Status check(const ReplayFlags& flags, const Methods& methods) {
-  const bool lines = !flags.predictions.empty() || !flags.decisions.empty();
-  if (lines && flags.orderings != 0) {
-    return {ErrorCode::kInvalidArgument, "--predictions and --decisions are of one pass in file order: add --orderings 0"};
+// Predictions, decisions and scores by ordering, as far as they are asked for.
+Status write_files(const ReplayFlags& flags, const dataset::ObservationLog& log, const std::vector<Evaluation>& evaluations) {
+  if (!flags.predictions.empty()) {
+    Status written = report::write_file(flags.predictions, experiment::prediction_lines(log, evaluations));
+    if (!written) return written;
   }
-  const auto& all = methods.calibrators;
-  const bool design_time = std::any_of(all.begin(), all.end(), [](const auto& method) { return method->info().design_time; });
-  if (!flags.fit.empty() && !design_time) return {ErrorCode::kInvalidArgument, "--fit: none of the selected methods is fitted"};
-  return {};
-}
-
-Status write_file(const std::string& path, const std::string& text) {
-  Result<dataset::OutputFile> file = dataset::OutputFile::create(path);
-  if (!file) return file.error();
-  file->write(text);
-  return file->commit();
+  if (!flags.decisions.empty()) {
+    Status written = report::write_file(flags.decisions, experiment::decision_lines(log, evaluations));
+    if (!written) return written;
+  }
+  std::vector<experiment::OrderingScores> orderings;
+  for (const Evaluation& evaluation : evaluations) {
+    for (const auto& method : evaluation.methods) orderings.push_back({evaluation.stream.channel, "", method.label, method.by_ordering});
+  }
+  return flags.per_ordering.write(orderings);
 }
 
 int run(const ReplayFlags& flags) {
-  const Result<Methods> methods = make_methods(flags.methods);
-  if (!methods) return complain(methods.error().message);
-  if (const Status status = check(flags, *methods); !status) return complain(status.error().message);
-  const Result<experiment::RowSelection> selection = row_selection(flags.log, flags.phases);
-  if (!selection) return complain(selection.error().message);
+  if ((!flags.predictions.empty() || !flags.decisions.empty()) && flags.common.orderings != 0) {
+    return complain("--predictions and --decisions are of one pass in file order: add --orderings 0");
+  }
   const Result<TieRule> ties = parse_tie_rule(flags.ties);
   if (!ties) return complain("--ties: " + ties.error().message);
-  const dataset::ReadOptions read_options = flags.log.read_options();
-  const Result<dataset::ObservationLog> log = dataset::read_observations(flags.files, read_options);
-  if (!log) return complain(log.error().message);
-  Result<std::vector<experiment::Stream>> streams = experiment::make_streams(*log, *selection);
+  const Result<StreamInput> input = read_input(flags.common);
+  if (!input) return complain(input.error().message);
+  Result<std::vector<Stream>> streams = experiment::make_streams(input->log, input->selection);
   if (!streams) return complain(streams.error().message);
-  const Result<std::vector<experiment::Stream>> fits = read_fit(flags, read_options);
-  if (!fits) return complain(fits.error().message);
-
-  const experiment::EvaluationOptions options{
-      .orderings = flags.orderings, .seed = flags.seed, .pass = {.lag = flags.lag}, .resolution = {.tie = *ties}};
-  std::vector<experiment::Evaluation> evaluations;
-  for (experiment::Stream& stream : *streams) {
-    const Result<std::vector<Observation>> calibration = calibration_for(stream, *fits);
-    if (!calibration) return complain(calibration.error().message);
-    evaluations.push_back(experiment::evaluate(std::move(stream), methods->calibrators, *methods->vote, *calibration, options));
+  std::vector<std::vector<experiment::Entrant>> entrants;
+  for (const Stream& stream : *streams) {
+    Result<std::vector<experiment::Entrant>> of_stream = input->entrants(stream);
+    if (!of_stream) return complain(of_stream.error().message);
+    entrants.push_back(std::move(*of_stream));
   }
 
-  if (!flags.predictions.empty()) {
-    const Status written = write_file(flags.predictions, experiment::prediction_lines(*log, evaluations));
-    if (!written) return complain(written.error().message, kFailed);
+  const experiment::EvaluationOptions options{.passes = input->setting.options, .resolution = {.tie = *ties}};
+  std::vector<Evaluation> evaluations;
+  {
+    experiment::Progress progress;
+    progress.total = streams->size() * experiment::pieces_of({.passes = input->methods.labels.size()}, options.passes);
+    const ProgressBar bar("replay", progress);
+    for (std::size_t i = 0; i < streams->size(); ++i) {
+      auto parts = breakdowns(flags.by, (*streams)[i], input->log);
+      auto one = experiment::evaluate(std::move((*streams)[i]), std::move(parts), entrants[i], *input->methods.vote, options, &progress);
+      if (!one) break;
+      evaluations.push_back(std::move(*one));
+    }
   }
-  if (!flags.decisions.empty()) {
-    const Status written = write_file(flags.decisions, experiment::decision_lines(*log, evaluations));
-    if (!written) return complain(written.error().message, kFailed);
-  }
-  const experiment::EvaluationSetting setting{options, flags.methods.vote};
-  return print(flags.json ? experiment::to_json(evaluations, setting) : experiment::to_table(evaluations, setting));
+  if (evaluations.size() < streams->size()) return complain("stopped", kInterrupted);
+
+  if (const Status written = write_files(flags, input->log, evaluations); !written) return complain(written.error().message, kFailed);
+  return deliver(experiment::evaluation_report(evaluations, input->setting), flags.common.output,
+                 experiment::to_json(evaluations, input->setting));
 }
 
 }  // namespace
@@ -127,33 +113,22 @@ int run(const ReplayFlags& flags) {
 Command add_replay(CLI::App& root) {
   CLI::App* app = root.add_subcommand("replay", "Calibrate a log of past answers as if it were live, and say how well that went");
   auto flags = std::make_shared<ReplayFlags>();
+  flags->common.raw_first = false;
+  flags->common.resamples = 0;
   app->footer(kFooter);
-  app->add_option("FILE", flags->files, "Logs, read as one; - is the standard input")->required()->type_name("");
-  flags->methods.add_to(*app);
-
-  repeatable(app->add_option("--phase", flags->phases, "Only rows of this phase; repeatable"))->type_name("NAME");
-  flags->log.add_to(*app);
-
-  app->add_option("--orderings", flags->orderings, "Random orders of the tasks within their phase to average over; 0: file order, once")
-      ->check(CLI::Range(0, 1000000))
-      ->type_name("N")
-      ->capture_default_str();
-  app->add_option("--seed", flags->seed, "Of the orderings")->check(not_negative)->type_name("N")->capture_default_str();
-  app->add_option("--lag", flags->lag, "Outcomes are learned this many rows late")
-      ->check(not_negative)
-      ->type_name("ROWS")
-      ->capture_default_str();
-  app->add_option("--fit", flags->fit, "Rows that design-time methods are fitted on; without it they pass confidences through")
-      ->type_name("FILE[:PHASE]");
+  flags->common.add_to(*app);
+  repeatable(app->add_option("--by", flags->by, "Also score by model or by phase; repeatable"))
+      ->check(CLI::IsMember({"model", "phase"}))
+      ->delimiter(',')
+      ->type_name("NAME");
   app->add_option("--ties", flags->ties,
                   "Equal confidence in pairwise resolution: half, strict (left out) or raw (decided by stated confidence)")
       ->type_name("RULE")
       ->capture_default_str();
-
   app->add_option("--predictions", flags->predictions, "Write every calibrated confidence as JSON lines (with --orderings 0)")
       ->type_name("FILE");
   app->add_option("--decisions", flags->decisions, "Write every selected answer as JSON lines (with --orderings 0)")->type_name("FILE");
-  app->add_flag("--json", flags->json, "Print fractions as one JSON object instead of a table");
+  flags->per_ordering.add_to(*app);
   return {app, [flags] { return run(*flags); }};
 }
 

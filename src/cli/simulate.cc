@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "dataset/output_file.h"
+#include "report/output_file.h"
 
 namespace margin::cli {
 namespace {
@@ -37,7 +37,7 @@ int run(const SimulateFlags& flags) {
     dataset::write_json_lines(*simulation, [](std::string_view line) { std::fwrite(line.data(), 1, line.size(), stdout); });
     return std::ferror(stdout) == 0 ? print("") : complain("the standard output does not take the result", kFailed);
   }
-  Result<dataset::OutputFile> file = dataset::OutputFile::create(flags.out);
+  Result<report::OutputFile> file = report::OutputFile::create(flags.out);
   if (!file) return complain(file.error().message, kFailed);
   dataset::write_json_lines(*simulation, [&](std::string_view line) { file->write(line); });
   const Status written = file->commit();

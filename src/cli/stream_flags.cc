@@ -41,7 +41,7 @@ void StreamFlags::add_to(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--seed", seed, "Of orderings and resamples")->check(not_negative)->type_name("N")->capture_default_str();
-  app.add_option("--lag", lag, "Outcomes are learned this many rows late")->check(not_negative)->type_name("ROWS")->capture_default_str();
+  outcomes.add_to(app);
   app.add_option("--threads", threads, "0: all cores; the result does not depend on it")->check(CLI::Range(0, 1024))->type_name("N");
   output.add_to(app);
 }
@@ -96,9 +96,9 @@ Result<std::vector<experiment::Entrant>> StreamInput::entrants(const Stream& str
 }
 
 Result<StreamInput> read_input(const StreamFlags& flags) {
-  Result<Methods> methods = make_methods(with_raw(flags.methods));
+  Result<Methods> methods = make_methods(flags.raw_first ? with_raw(flags.methods) : flags.methods);
   if (!methods) return methods.error();
-  move_raw_to_front(*methods);
+  if (flags.raw_first) move_raw_to_front(*methods);
   Result<experiment::RowSelection> selection = row_selection(flags.log, flags.phases);
   if (!selection) return selection.error();
   const dataset::ReadOptions read_options = flags.log.read_options();
@@ -110,7 +110,7 @@ Result<StreamInput> read_input(const StreamFlags& flags) {
                     .fits = {},
                     .setting = {.options = {.orderings = flags.orderings,
                                             .seed = flags.seed,
-                                            .pass = {.lag = flags.lag},
+                                            .pass = flags.outcomes.pass(),
                                             .resamples = flags.resamples,
                                             .threads = {flags.threads}},
                                 .vote = flags.methods.vote,

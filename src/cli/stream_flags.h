@@ -1,4 +1,5 @@
-// The flags that experiments on streams of one log share, and what they mean: rows, methods ready to run, options of the passes.
+// The flags that replay and the experiments on streams of one log share, and what they mean: rows, methods ready to run, options of the
+// passes.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 
 #include "cli/log_flags.h"
 #include "cli/method_flags.h"
+#include "cli/outcome_flags.h"
 #include "cli/output_flags.h"
 #include "dataset/observation_log.h"
 #include "experiment/passes.h"
@@ -29,8 +31,9 @@ struct StreamFlags {
   std::uint32_t orderings = 100;
   std::size_t resamples = 10'000;
   std::uint64_t seed = 1;
-  std::size_t lag = 0;
+  OutcomeFlags outcomes;
   unsigned threads = 0;
+  bool raw_first = true;  // what the others are compared with, asked for or not
 
   void add_to(CLI::App& app);
   // For experiments with intervals.
@@ -46,7 +49,7 @@ struct SubsetFlags {
   [[nodiscard]] Result<std::vector<experiment::ModelSubset>> subsets() const;
 };
 
-// As meant. The first method is always raw, asked for or not: it is what the others are compared with.
+// As meant.
 struct StreamInput {
   dataset::ObservationLog log;
   experiment::RowSelection selection;

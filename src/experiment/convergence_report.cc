@@ -49,11 +49,7 @@ report::Report convergence_report(std::span<const ConvergenceResult> results, co
     report::Section section{.heading = result.channel, .paragraphs = {}, .tables = {}, .figures = {}};
     section.tables.push_back(table_of(result, "pass@1 over the first tasks, " + result.channel, &Spread::mean));
     for (std::size_t row = 0; row < section.tables.back().rows.size(); ++row) {
-      auto& cells = section.tables.back().rows[row];
-      // The count of tasks takes no part in what is best.
-      Cell tasks = std::exchange(cells.front(), Cell());
-      report::mark_best_in_row(section.tables.back(), row, report::Best::kHighest);
-      cells.front() = std::move(tasks);
+      report::mark_best_in_row(section.tables.back(), row, report::Best::kHighest, 1);
     }
     if (setting.options.orderings > 1)
       section.tables.push_back(table_of(result, "Its standard deviation over orderings, " + result.channel, &Spread::sd));

@@ -38,7 +38,7 @@ std::optional<Measurement> measure(const Stream& stream, const GradedStream& gra
   };
   Collected ece_of(options.passes()), brier_of = ece_of, log_loss_of = ece_of;
   Measurement measurement{.selected = std::vector<Outcomes>(options.passes())};
-  const bool finished = for_each_pass(stream, method, vote, options, progress, [&](std::size_t number, const Pass& pass) {
+  const bool finished = for_each_pass(stream, method, vote, options, progress, [&](std::size_t number, Pass& pass) {
     const std::vector<double> probabilities = rows.of(pass.calibrated);
     const Predictions predictions{probabilities, rows.outcomes};
     ece_of.values[number] = ece(predictions);
@@ -48,7 +48,7 @@ std::optional<Measurement> measure(const Stream& stream, const GradedStream& gra
     log_loss_of.values[number] = log_loss(predictions);
     log_loss_of.rows[number] = log_loss_rows(predictions, rows.index());
     measurement.selected[number] = selected_outcomes(graded, pass);
-    if (number == 0) measurement.first = pass;
+    if (number == 0) measurement.first = std::move(pass);
   });
   if (!finished) return std::nullopt;
   const auto measured = [&](const Collected& one) { return Measured{spread_of(one.values).mean, resampling.of(one.rows)}; };

@@ -1,45 +1,59 @@
-// Evaluation: methods replayed over a stream and scored, once in file order or averaged over orderings. What `margin replay` shows.
+// Evaluation: methods replayed over a stream and scored, once in file order or over many orderings, as a whole and in parts. What `margin
+// replay` shows.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "experiment/parallel.h"
+#include "dataset/observation_log.h"
+#include "experiment/passes.h"
 #include "experiment/replay.h"
 #include "experiment/score.h"
+#include "experiment/shift.h"
 #include "experiment/stream.h"
-#include "margin/calibrator.h"
-#include "margin/result.h"
 #include "margin/vote.h"
 
 namespace margin::experiment {
 
-struct EvaluationOptions {
-  std::uint32_t orderings = 0;  // 0: file order, once
-  std::uint64_t seed = 1;
-  PassOptions pass;
-  ResolutionRules resolution;
-  Threads threads;
+// A stream cut into parts, each scored by itself.
+struct Breakdown {
+  std::string by;  // "model" or "phase"
+  std::vector<Part> parts;
 };
+[[nodiscard]] Breakdown by_model(const Stream& stream);
+// `stream` was made of `log`.
+[[nodiscard]] Breakdown by_phase(const Stream& stream, const dataset::ObservationLog& log);
+
+// The mean outcome of the part's graded rows.
+[[nodiscard]] std::optional<double> accuracy_of(const Stream& stream, const Part& part);
+// What can be said of a part: a model by itself selects nothing.
+[[nodiscard]] std::span<const Metric> metrics_of(const Part& part);
 
 struct MethodEvaluation {
-  std::string identifier;
-  bool unfitted = false;  // a design-time method without calibration rows: passes confidences through
+  std::string label;
+  std::vector<Scores> by_ordering;
   ScoreSummary scores;
-  std::optional<Pass> pass;  // in file order only
+  std::vector<std::vector<ScoreSummary>> parts;  // as the breakdowns and their parts
+  Pass first;                                    // of the passes: in file order when there are no orderings
 };
 
 struct Evaluation {
   Stream stream;
+  std::vector<Breakdown> breakdowns;
   std::vector<MethodEvaluation> methods;
 };
 
-// Every method sees the same orderings. Design-time methods are fitted on `calibration` (of the stream's models) and frozen.
-[[nodiscard]] Evaluation evaluate(Stream stream, std::span<const std::unique_ptr<Calibrator>> methods, const Vote& vote,
-                                  std::span<const Observation> calibration, const EvaluationOptions& options);
+struct EvaluationOptions {
+  PassesOptions passes;  // its resamples take no part
+  ResolutionRules resolution;
+};
+
+// Every method sees the same orderings. `entrants` are fitted already where they are fitted at all. nullopt when stopped through
+// `progress`.
+[[nodiscard]] std::optional<Evaluation> evaluate(Stream stream, std::vector<Breakdown> breakdowns, std::span<const Entrant> entrants,
+                                                 const Vote& vote, const EvaluationOptions& options, Progress* progress = nullptr);
 
 }  // namespace margin::experiment

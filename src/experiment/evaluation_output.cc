@@ -4,9 +4,7 @@
 
 #include <cmath>
 
-#include "base/check.h"
 #include "dataset/text.h"
-#include "experiment/table.h"
 
 namespace margin::experiment {
 namespace {
@@ -14,93 +12,69 @@ namespace {
 using dataset::json_number;
 using dataset::json_string;
 using dataset::ObservationLog;
-using dataset::printable;
 
-struct Reason {
-  std::string_view key;
-  std::string_view words;
-  std::size_t Excluded::*count;
-};
-constexpr Reason kReasons[] = {
-    {"no_confidence", "no confidence", &Excluded::no_confidence},
-    {"no_answer", "no answer", &Excluded::no_answer},
-    {"abstained", "abstained", &Excluded::abstained},
-};
+constexpr Metric kEveryMetric[] = {kEce, kEcePerModel, kBrier, kLogLoss, kPass1, kResolution};
 
-// 51,360
-std::string with_commas(std::size_t count) {
-  std::string digits = std::to_string(count);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
-
-std::string counted(std::size_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", with_commas(count), thing, count == 1 ? "" : "s");
-}
-
-// "12 excluded: no confidence 10 (model-a 7, model-b 3), abstained 2 (model-a 2)", or nothing.
-std::string excluded_line(const Stream& stream) {
-  const Excluded total = stream.excluded_total();
-  if (total.total() == 0) return "";
-  std::string line = fmt::format("{} excluded:", counted(total.total(), "row"));
-  std::string_view separator = " ";
-  for (const Reason& reason : kReasons) {
-    if (total.*reason.count == 0) continue;
-    std::string models;
-    for (std::size_t model = 0; model < stream.models.size(); ++model) {
-      const std::size_t count = stream.excluded[model].*reason.count;
-      if (count > 0) models += fmt::format("{}{} {}", models.empty() ? "" : ", ", printable(stream.models[model]), with_commas(count));
-    }
-    line += fmt::format("{}{} {} ({})", separator, reason.words, with_commas(total.*reason.count), models);
-    separator = "; ";
-  }
-  return line + "\n";
-}
-
-std::string cell(const ScoreSummary& scores, Metric metric) {
-  if (!scores.mean[metric]) return "-";
-  const bool percent = metric != kBrier && metric != kLogLoss;
-  const int digits = percent ? 2 : 4;
-  const double unit = percent ? 100.0 : 1.0;
-  std::string text = fmt::format("{:.{}f}{}", unit * *scores.mean[metric], digits, percent ? "%" : "");
-  if (scores.sd[metric]) text += fmt::format(" ±{:.{}f}", unit * *scores.sd[metric], digits);
-  return text;
-}
-
-std::string scores_json(const Scores& scores) {
+std::string scores_json(const Scores& scores, std::span<const Metric> metrics) {
   std::string out;
-  for (std::size_t metric = 0; metric < kMetrics; ++metric) {
-    out += fmt::format("{}\"{}\":{}", metric == 0 ? "" : ",", kMetricNames[metric], scores[metric] ? json_number(*scores[metric]) : "null");
+  for (const Metric metric : metrics) {
+    out += fmt::format("{}\"{}\":{}", out.empty() ? "" : ",", kMetricNames[metric], scores[metric] ? json_number(*scores[metric]) : "null");
   }
   return out;
 }
 
-std::string evaluation_json(const Evaluation& evaluation, const EvaluationSetting& setting) {
-  const Stream& stream = evaluation.stream;
-  const Excluded excluded = stream.excluded_total();
-  std::string out = fmt::format("\"observations\":{},\"excluded\":{},\"tasks\":{},\"models\":{}", stream.rows(), excluded.total(),
-                                stream.task_count, stream.models.size());
-  out += ",\"excluded_by\":{";
-  for (std::size_t i = 0; i < std::size(kReasons); ++i) {
-    out += fmt::format("{}\"{}\":{{", i == 0 ? "" : ",", kReasons[i].key);
-    bool first = true;
+std::string excluded_json(const Stream& stream) {
+  std::string out;
+  for (const ExclusionReason& reason : kExclusionReasons) {
+    std::string models;
     for (std::size_t model = 0; model < stream.models.size(); ++model) {
-      const std::size_t count = stream.excluded[model].*kReasons[i].count;
-      if (count == 0) continue;
-      out += fmt::format("{}{}:{}", first ? "" : ",", json_string(stream.models[model]), count);
-      first = false;
+      const std::size_t count = stream.excluded[model].*reason.count;
+      if (count > 0) models += fmt::format("{}{}:{}", models.empty() ? "" : ",", json_string(stream.models[model]), count);
     }
-    out += "}";
+    out += fmt::format("{}\"{}\":{{{}}}", out.empty() ? "" : ",", reason.key, models);
   }
-  out += fmt::format("}},\"ungraded\":{},\"orderings\":{},\"lag\":{},\"vote\":\"{}\",\"methods\":{{", stream.ungraded,
-                     setting.options.orderings, setting.options.pass.lag, setting.vote);
+  return out;
+}
+
+// {PART:{"observations","accuracy","methods":{ID:{metric}}}} of breakdown number `b`.
+std::string breakdown_json(const Evaluation& evaluation, std::size_t b) {
+  std::string out;
+  const Breakdown& breakdown = evaluation.breakdowns[b];
+  for (std::size_t p = 0; p < breakdown.parts.size(); ++p) {
+    const Part& part = breakdown.parts[p];
+    const std::optional<double> accuracy = accuracy_of(evaluation.stream, part);
+    out += fmt::format("{}{}:{{\"observations\":{},\"accuracy\":{},\"methods\":{{", out.empty() ? "" : ",", json_string(part.name),
+                       part.rows.size(), accuracy ? json_number(*accuracy) : "null");
+    std::string methods;
+    for (const MethodEvaluation& method : evaluation.methods) {
+      methods += fmt::format("{}{}:{{{}}}", methods.empty() ? "" : ",", json_string(method.label),
+                             scores_json(method.parts[b][p].mean, metrics_of(part)));
+    }
+    out += methods + "}}";
+  }
+  return out;
+}
+
+std::string evaluation_json(const Evaluation& evaluation, const PassesSetting& setting) {
+  const Stream& stream = evaluation.stream;
+  const PassesOptions& options = setting.options;
+  std::string out = fmt::format("\"observations\":{},\"excluded\":{},\"tasks\":{},\"models\":{}", stream.rows(),
+                                stream.excluded_total().total(), stream.task_count, stream.models.size());
+  out += fmt::format(",\"excluded_by\":{{{}}},\"ungraded\":{},\"orderings\":{},\"lag\":{},\"feedback\":\"{}\",\"vote\":{}",
+                     excluded_json(stream), stream.ungraded, options.orderings, options.pass.lag,
+                     options.pass.feedback == Feedback::kSelected ? "selected" : "full", json_string(setting.vote));
+  out += ",\"methods\":{";
   for (const MethodEvaluation& method : evaluation.methods) {
-    out +=
-        fmt::format("{}\"{}\":{{{}", &method == &evaluation.methods.front() ? "" : ",", method.identifier, scores_json(method.scores.mean));
-    if (setting.options.orderings > 1) out += fmt::format(",\"sd\":{{{}}}", scores_json(method.scores.sd));
+    out += fmt::format("{}{}:{{{}", &method == evaluation.methods.data() ? "" : ",", json_string(method.label),
+                       scores_json(method.scores.mean, kEveryMetric));
+    if (options.orderings > 1) out += fmt::format(",\"sd\":{{{}}}", scores_json(method.scores.sd, kEveryMetric));
     out += "}";
   }
-  return out + "}";
+  out += "}";
+  for (std::size_t b = 0; b < evaluation.breakdowns.size(); ++b) {
+    out += fmt::format("{}\"{}\":{{{}}}", b == 0 ? ",\"by\":{" : ",", evaluation.breakdowns[b].by, breakdown_json(evaluation, b));
+  }
+  return evaluation.breakdowns.empty() ? out : out + "}";
 }
 
 // A stream's row of every row of the log, by evaluation: kNone where the row is not usable there.
@@ -111,11 +85,6 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> rows_by_log_row(std::span<c
     for (std::uint32_t row = 0; row < stream.rows(); ++row) places[stream.log_row[row]] = {e, row};
   }
   return places;
-}
-
-const Pass& pass_of(const MethodEvaluation& method) {
-  MARGIN_CHECK(method.pass.has_value(), "lines are written of passes in file order");
-  return *method.pass;
 }
 
 // The outcome of an answer is the largest known one among its supporters, as pass@1 counts it.
@@ -129,39 +98,7 @@ double outcome_of(const Stream& stream, const Stream::Task& task, std::uint32_t 
 
 }  // namespace
 
-std::string to_table(std::span<const Evaluation> evaluations, const EvaluationSetting& setting) {
-  const EvaluationOptions& options = setting.options;
-  std::string out;
-  for (const Evaluation& evaluation : evaluations) {
-    const Stream& stream = evaluation.stream;
-    if (!out.empty()) out += '\n';
-    if (evaluations.size() > 1) out += fmt::format("Channel {}\n", printable(stream.channel));
-    out += fmt::format("{} of {} on {}; {}; vote {}{}\n", counted(stream.rows(), "observation"), counted(stream.models.size(), "model"),
-                       counted(stream.task_count, "task"),
-                       options.orderings == 0
-                           ? "file order, once"
-                           : fmt::format("mean ± sd over {} of seed {}", counted(options.orderings, "ordering"), options.seed),
-                       setting.vote, options.pass.lag == 0 ? "" : fmt::format("; outcomes {} late", counted(options.pass.lag, "row")));
-    out += excluded_line(stream);
-    if (stream.ungraded > 0)
-      out += fmt::format("{} without an outcome: predicted, neither learned nor scored\n", counted(stream.ungraded, "row"));
-
-    Table table(
-        {{"method"}, {"ECE", true}, {"ECE per model", true}, {"Brier", true}, {"log loss", true}, {"pass@1", true}, {"resolution", true}});
-    std::string unfitted;
-    for (const MethodEvaluation& method : evaluation.methods) {
-      std::vector<std::string> cells = {method.identifier};
-      for (std::size_t metric = 0; metric < kMetrics; ++metric) cells.push_back(cell(method.scores, static_cast<Metric>(metric)));
-      table.add(std::move(cells));
-      if (method.unfitted) unfitted += (unfitted.empty() ? "" : ", ") + method.identifier;
-    }
-    out += '\n' + table.text();
-    if (!unfitted.empty()) out += fmt::format("\nNot fitted, so confidences pass through unchanged (--fit FILE[:PHASE]): {}\n", unfitted);
-  }
-  return out;
-}
-
-std::string to_json(std::span<const Evaluation> evaluations, const EvaluationSetting& setting) {
+std::string to_json(std::span<const Evaluation> evaluations, const PassesSetting& setting) {
   if (evaluations.size() == 1) return "{" + evaluation_json(evaluations.front(), setting) + "}\n";
   std::string out;
   for (const Evaluation& evaluation : evaluations) {
@@ -179,9 +116,9 @@ std::string prediction_lines(const ObservationLog& log, std::span<const Evaluati
     if (number == ObservationLog::kNone) continue;
     const Evaluation& evaluation = evaluations[number];
     for (const MethodEvaluation& method : evaluation.methods) {
-      out += fmt::format("{{\"task\":{},\"model\":{},\"method\":\"{}\",\"confidence\":{},\"calibrated\":{},\"correct\":{}",
-                         json_string(log.tasks()[log.task(log_row)].name), json_string(log.models()[log.model(log_row)]), method.identifier,
-                         json_number(log.confidence(log_row)), json_number(pass_of(method).calibrated[row]),
+      out += fmt::format("{{\"task\":{},\"model\":{},\"method\":{},\"confidence\":{},\"calibrated\":{},\"correct\":{}",
+                         json_string(log.tasks()[log.task(log_row)].name), json_string(log.models()[log.model(log_row)]),
+                         json_string(method.label), json_number(log.confidence(log_row)), json_number(method.first.calibrated[row]),
                          json_number(log.correct(log_row)));
       if (evaluations.size() > 1) out += ",\"channel\":" + json_string(evaluation.stream.channel);
       out += "}\n";
@@ -197,11 +134,11 @@ std::string decision_lines(const ObservationLog& log, std::span<const Evaluation
     for (std::size_t number = 0; number < stream.tasks.size(); ++number) {
       const Stream::Task& task = stream.tasks[number];
       for (const MethodEvaluation& method : evaluation.methods) {
-        const Pass::Selection& selection = pass_of(method).selections[number];
+        const Pass::Selection& selection = method.first.selections[number];
         const bool voted = selection.answer != kNoAnswer;
         const std::string selected = voted ? json_string(log.answers()[log.answer(stream.log_row[selection.row])]) : "null";
-        out += fmt::format("{{\"task\":{},\"method\":\"{}\",\"selected\":{},\"share\":{},\"correct\":{}",
-                           json_string(log.tasks()[task.log_task].name), method.identifier, selected,
+        out += fmt::format("{{\"task\":{},\"method\":{},\"selected\":{},\"share\":{},\"correct\":{}",
+                           json_string(log.tasks()[task.log_task].name), json_string(method.label), selected,
                            voted ? json_number(selection.share) : "null",
                            voted ? json_number(outcome_of(stream, task, selection.answer)) : "null");
         if (log.phases().size() > 1) out += ",\"phase\":" + json_string(log.phases()[task.phase]);

@@ -1,30 +1,21 @@
-// How evaluations are shown: tables for people, JSON for programs, and the predictions and decisions themselves, one line each.
+// How evaluations leave for programs: one JSON object, and the predictions and decisions themselves, one line each.
 #pragma once
 
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "dataset/observation_log.h"
 #include "experiment/evaluation.h"
+#include "experiment/passes_report.h"
 
 namespace margin::experiment {
 
-// How the evaluations were made, for their heading.
-struct EvaluationSetting {
-  EvaluationOptions options;
-  std::string vote;
-};
-
-// Tables, one per channel; percentages. Every text of the log is made printable.
-[[nodiscard]] std::string to_table(std::span<const Evaluation> evaluations, const EvaluationSetting& setting);
-
-// {"observations","excluded","tasks","models","methods":{ID:{metric: fraction or null}}} and what explains it; with several channels
-// {"channels":{NAME: that}}.
-[[nodiscard]] std::string to_json(std::span<const Evaluation> evaluations, const EvaluationSetting& setting);
+// {"observations","excluded","tasks","models","methods":{ID:{metric: fraction or null}}} and what explains it; with breakdowns
+// "by":{"model":{NAME:{"observations","accuracy","methods"}}}; with several channels {"channels":{NAME: that}}.
+[[nodiscard]] std::string to_json(std::span<const Evaluation> evaluations, const PassesSetting& setting);
 
 // {"task","model","method","confidence","calibrated","correct"} per usable row and method, rows in file order; with several channels
-// "channel" as well. Only of evaluations in file order.
+// "channel" as well. Of the first pass, which must be in file order.
 [[nodiscard]] std::string prediction_lines(const dataset::ObservationLog& log, std::span<const Evaluation> evaluations);
 
 // {"task","method","selected","share","correct"} per task with a usable row and method, tasks in replay order; with several phases or

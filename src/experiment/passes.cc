@@ -33,9 +33,10 @@ std::vector<std::uint32_t> order_of_pass(const Stream& stream, const PassesOptio
 }
 
 bool for_each_pass(const Stream& stream, const Calibrator& method, const Vote& vote, const PassesOptions& options, Progress* progress,
-                   const std::function<void(std::size_t, const Pass&)>& visit) {
+                   const std::function<void(std::size_t, Pass&)>& visit) {
   return parallel_for(options.passes(), options.threads, progress, [&](std::size_t number) {
-    visit(number, replay(stream, order_of_pass(stream, options, number), method, vote, options.pass));
+    Pass pass = replay(stream, order_of_pass(stream, options, number), method, vote, options.pass);
+    visit(number, pass);
   });
 }
 

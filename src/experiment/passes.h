@@ -38,9 +38,10 @@ struct ModelSubset {
 // The order of the tasks in pass number `pass`.
 [[nodiscard]] std::vector<std::uint32_t> order_of_pass(const Stream& stream, const PassesOptions& options, std::size_t pass);
 
-// Calls visit(number, pass) for every pass, on many threads at once: a visit writes only what belongs to its number. False when stopped.
+// Calls visit(number, pass) for every pass, on many threads at once: a visit writes only what belongs to its number, and may keep the pass.
+// False when stopped.
 bool for_each_pass(const Stream& stream, const Calibrator& method, const Vote& vote, const PassesOptions& options, Progress* progress,
-                   const std::function<void(std::size_t, const Pass&)>& visit);
+                   const std::function<void(std::size_t, Pass&)>& visit);
 
 // Resamples of a stream's tasks, one and the same for all that is compared.
 class Resampling {

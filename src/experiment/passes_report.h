@@ -30,6 +30,7 @@ struct PassesSetting {
                          : fmt::format("mean over {} of seed {}", counted(setting.options.orderings, "ordering"), setting.options.seed);
   text += ", vote " + setting.vote;
   if (setting.options.pass.lag > 0) text += fmt::format(", outcomes {} late", counted(setting.options.pass.lag, "row"));
+  if (setting.options.pass.feedback == Feedback::kSelected) text += ", outcomes of the selected answer alone";
   if (setting.options.resamples > 0) {
     text += fmt::format("; brackets: 95% intervals over {} of the tasks", counted(setting.options.resamples, "resample"));
   }

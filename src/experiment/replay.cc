@@ -35,6 +35,7 @@ class Replay {
       select(number);
       first_row += task.rows;
     }
+    pass_.end = std::move(whole_);
     return std::move(pass_);
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct Pass {
     std::uint32_t row = 0;             // the winner's leading response
     double share = 0.0;                // as Tally says
   };
-  std::vector<double> calibrated;     // by row
-  std::vector<Selection> selections;  // by task
+  std::vector<double> calibrated;         // by row
+  std::vector<Selection> selections;      // by task
+  std::unique_ptr<const Calibrator> end;  // the state without segment as the pass left it
 };
 
 // Which outcomes a pass learns.

@@ -279,22 +279,78 @@ TEST(ScoreTest, SummaryIsMeanAndSampleDeviation) {
   EXPECT_FALSE(summary.mean[kBrier].has_value());
 }
 
-TEST(EvaluationTest, DesignTimeMethodsAreFittedAndFrozen) {
+std::vector<Entrant> entrants(std::initializer_list<const char*> identifiers) {
+  std::vector<Entrant> all;
+  for (const char* identifier : identifiers) all.push_back({identifier, calibrator(identifier)});
+  return all;
+}
+
+TEST(EvaluationTest, FittedMethodsStayAsTheyWereFitted) {
   LogWriter writer;
   for (int t = 0; t < 20; ++t)
     writer.row({.task = "f" + std::to_string(t), .phase = "fit", .model = "a", .confidence = 0.95, .correct = t < 5 ? 1.0 : 0.0});
   writer.row({.task = "t", .phase = "new", .model = "a", .confidence = 0.95, .correct = 1.0});
   const Stream source = writer.stream({.phases = {"fit"}});
-  Stream target = writer.stream({.phases = {"new"}});
-  std::vector<std::unique_ptr<Calibrator>> methods;
-  methods.push_back(calibrator("histogram_binning"));
-  const auto rows = calibration_rows(source, target);
-  const Evaluation fitted = evaluate(target, methods, *vote("sum"), rows, {});
-  EXPECT_FALSE(fitted.methods[0].unfitted);
-  EXPECT_EQ(fitted.methods[0].pass->calibrated, std::vector<double>{0.25});
-  const Evaluation unfitted = evaluate(target, methods, *vote("sum"), {}, {});
-  EXPECT_TRUE(unfitted.methods[0].unfitted);
-  EXPECT_EQ(unfitted.methods[0].pass->calibrated, std::vector<double>{0.95});
+  const Stream target = writer.stream({.phases = {"new"}});
+  std::vector<Entrant> methods = entrants({"histogram_binning", "histogram_binning"});
+  ASSERT_TRUE(methods[0].method->fit(calibration_rows(source, target)).ok());
+  const auto evaluation = evaluate(target, {}, methods, *vote("sum"), {.passes = {.orderings = 0}});
+  ASSERT_TRUE(evaluation.has_value());
+  EXPECT_EQ(evaluation->methods[0].first.calibrated, std::vector<double>{0.25});
+  EXPECT_EQ(evaluation->methods[1].first.calibrated, std::vector<double>{0.95});
+}
+
+// A part's scores are those of a stream that has only its rows, given the same predictions.
+TEST(EvaluationTest, APartIsScoredAsIfItWereAll) {
+  LogWriter writer;
+  Random random(3);
+  for (int t = 0; t < 60; ++t) {
+    for (const char* model : {"a", "b", "c"}) {
+      writer.row({.task = "t" + std::to_string(t),
+                  .phase = t % 3 == 0 ? "p" : "q",
+                  .model = model,
+                  .answer = random.chance(0.5) ? "x" : "y",
+                  .confidence = random.uniform(),
+                  .correct = random.chance(0.1)   ? dataset::kMissing
+                             : random.chance(0.6) ? 1.0
+                                                  : 0.0});
+    }
+  }
+  const Stream whole = writer.stream({});
+  const auto evaluation =
+      evaluate(whole, {by_model(whole), by_phase(whole, writer.log())}, entrants({"raw"}), *vote("sum"), {.passes = {.orderings = 0}});
+  ASSERT_TRUE(evaluation.has_value());
+  const auto alone = [&](const RowSelection& selection) {
+    const Stream stream = writer.stream(selection);
+    return score(stream, replay(stream, file_order(stream), *calibrator("raw"), *vote("sum")));
+  };
+  const MethodEvaluation& raw = evaluation->methods.front();
+  ASSERT_EQ(raw.parts.size(), 2U);
+  ASSERT_EQ(raw.parts[0].size(), 3U);
+  for (const Metric metric : {kEce, kBrier, kLogLoss}) EXPECT_EQ(raw.parts[0][1].mean[metric], alone({.models = {"b"}})[metric]);
+  EXPECT_FALSE(raw.parts[0][1].mean[kPass1].has_value());
+  ASSERT_EQ(raw.parts[1].size(), 2U);
+  EXPECT_EQ(raw.parts[1][0].mean, alone({.phases = {"p"}}));
+  EXPECT_EQ(raw.parts[1][1].mean, alone({.phases = {"q"}}));
+  EXPECT_EQ(raw.scores.mean, alone({}));
+}
+
+TEST(EvaluationTest, TheNumberOfThreadsChangesNoBit) {
+  const LogWriter writer = random_log(11, 80);
+  const auto evaluation = [&](unsigned threads) {
+    const Stream stream = writer.stream({});
+    return evaluate(stream, {by_model(stream)}, entrants({"margin", "margin_adaptive"}), *vote("stacked"),
+                    {.passes = {.orderings = 9, .threads = {threads}}});
+  };
+  const auto one = evaluation(1);
+  const auto four = evaluation(4);
+  for (std::size_t m = 0; m < 2; ++m) {
+    EXPECT_EQ(one->methods[m].by_ordering, four->methods[m].by_ordering);
+    EXPECT_EQ(one->methods[m].first.calibrated, four->methods[m].first.calibrated);
+    EXPECT_EQ(one->methods[m].first.end->digest(), four->methods[m].first.end->digest());
+    EXPECT_EQ(one->methods[m].parts[0][0].mean, four->methods[m].parts[0][0].mean);
+  }
+  EXPECT_NE(one->methods[0].by_ordering[0], one->methods[0].by_ordering[1]);
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "experiment/replay.h"
 #include "experiment/stream.h"
@@ -21,6 +23,14 @@ using Scores = std::array<std::optional<double>, kMetrics>;
 
 // Over the rows whose outcome is known.
 [[nodiscard]] Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules = {});
+
+// A part of a stream to be scored by itself: the rows of a model, or the tasks of a phase.
+struct Part {
+  std::string name;
+  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> tasks;  // whole ones; without any, nothing is selected or contested
+};
+[[nodiscard]] Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules, const Part& part);
 
 // Over the values that are defined.
 struct Spread {

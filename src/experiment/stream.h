@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dataset/observation_log.h"
@@ -30,6 +31,18 @@ struct Excluded {
 
   [[nodiscard]] std::size_t total() const { return no_confidence + no_answer + abstained; }
   Excluded& operator+=(const Excluded& other);
+};
+
+// By the name programs know it, and in words.
+struct ExclusionReason {
+  std::string_view key;
+  std::string_view words;
+  std::size_t Excluded::*count;
+};
+inline constexpr ExclusionReason kExclusionReasons[] = {
+    {"no_confidence", "no confidence", &Excluded::no_confidence},
+    {"no_answer", "no answer", &Excluded::no_answer},
+    {"abstained", "abstained", &Excluded::abstained},
 };
 
 struct Stream {

@@ -39,7 +39,7 @@ struct Report {
 [[nodiscard]] std::string to_html(const Report& report);
 
 // Writes DIR/report.html, making DIR if need be; the file appears complete or not at all. Returns its path.
-// kNotFound: DIR cannot be made or written in. kCorrupt: not everything could be written (a full disk).
+// kNotFound: DIR cannot be made or the file not be put there. kCorrupt: not everything could be written (a full disk).
 [[nodiscard]] Result<std::string> write_report(const Report& report, const std::string& dir);
 
 }  // namespace margin::report

@@ -46,7 +46,7 @@ TEST_F(ReportFile, WhatCannotBeWrittenLeavesNothingBehind) {
   fs::create_directories(dir_ / "report.html");  // a folder stands where the file should be
   const auto path = write_report(report_titled("one"), dir_.string());
   ASSERT_FALSE(path.ok());
-  EXPECT_EQ(path.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(path.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(files(), 1U);
   const auto below_a_file = write_report(report_titled("one"), "/dev/null/folder");
   ASSERT_FALSE(below_a_file.ok());

@@ -47,9 +47,9 @@ void mark_best_in_column(Table& table, std::size_t column, Best which) {
   mark(cells, which);
 }
 
-void mark_best_in_row(Table& table, std::size_t row, Best which) {
+void mark_best_in_row(Table& table, std::size_t row, Best which, std::size_t first_column) {
   std::vector<Cell*> cells;
-  for (Cell& cell : table.rows.at(row)) cells.push_back(&cell);
+  for (std::size_t i = first_column; i < table.rows.at(row).size(); ++i) cells.push_back(&table.rows[row][i]);
   mark(cells, which);
 }
 

@@ -65,7 +65,7 @@ struct Table {
 enum class Best { kLowest, kHighest };
 // Marks the best number, and all that equal it; text and missing cells take no part.
 void mark_best_in_column(Table& table, std::size_t column, Best which);
-void mark_best_in_row(Table& table, std::size_t row, Best which);
+void mark_best_in_row(Table& table, std::size_t row, Best which, std::size_t first_column = 0);
 
 // What a person reads in a cell, not escaped: "12.30% [11.90, 12.75]", "51,360", "-" for missing.
 [[nodiscard]] std::string cell_text(const Cell& cell, const Column& column);

@@ -8,7 +8,7 @@
 
 #include "margin/result.h"
 
-namespace margin::dataset {
+namespace margin::report {
 
 // Writes beside the target and renames at the end; a run that fails or is killed leaves the target as it was.
 // What is no regular file (a pipe, /dev/stdout) is written directly.
@@ -37,4 +37,7 @@ class OutputFile {
   std::string temporary_;  // empty: written directly
 };
 
-}  // namespace margin::dataset
+// All of a file at once. Errors as above.
+[[nodiscard]] Status write_file(const std::string& path, std::string_view text);
+
+}  // namespace margin::report

@@ -1,4 +1,4 @@
-#include "dataset/output_file.h"
+#include "report/output_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "dataset/text.h"
+#include "base/text.h"
 
-namespace margin::dataset {
+namespace margin::report {
 namespace {
 
 Error failure(ErrorCode code, const std::string& path, std::string_view what) {
-  return {code, printable(path, 400) + ": " + std::string(what) + ": " + std::strerror(errno)};
+  return {code, internal::printable(path, 400) + ": " + std::string(what) + ": " + std::strerror(errno)};
 }
 
 }  // namespace
@@ -55,4 +55,11 @@ Status OutputFile::commit() {
   return {};
 }
 
-}  // namespace margin::dataset
+Status write_file(const std::string& path, std::string_view text) {
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file) return file.error();
+  file->write(text);
+  return file->commit();
+}
+
+}  // namespace margin::report
