@@ -28,6 +28,17 @@ struct Score {
 
 bool operator<(const Score& a, const Score& b) { return a.value < b.value || (a.value == b.value && a.weight < b.weight); }
 
+// The number of scores below `score`, where only values differ. Nobody can foresee the comparisons, so none is a branch.
+std::size_t values_below(const Score& score, const std::vector<Score>& sorted) {
+  const Score* first = sorted.data();
+  for (std::size_t size = sorted.size(); size > 0;) {
+    const std::size_t half = (size + 1) / 2;
+    first += half & (std::size_t{0} - static_cast<std::size_t>(first[half - 1].value < score.value));  // half or nothing
+    size -= half;
+  }
+  return static_cast<std::size_t>(first - sorted.data());
+}
+
 class Model {
  public:
   Model() = default;
@@ -81,16 +92,16 @@ class Model {
  private:
   void enter(const Score& score) {
     if (score.weight != 1.0) ++fractional_;
-    const auto place = std::upper_bound(sorted_.begin(), sorted_.end(), score);
+    const auto place = place_of(score);
     const auto left = window_.push(score);
     if (!left) {
       sorted_.insert(place, score);
       return total_.add(score.weight);
     }
-    if (left->weight != 1.0) --fractional_;
     total_.replace(left->weight, score.weight);
     // Equal scores are interchangeable, so any of them may go. Only what stands between the two moves.
-    const auto gap = std::lower_bound(sorted_.begin(), sorted_.end(), *left);
+    const auto gap = place_of(*left);
+    if (left->weight != 1.0) --fractional_;
     if (gap < place) {
       std::move(gap + 1, place, gap);
       *(place - 1) = score;
@@ -98,6 +109,12 @@ class Model {
       std::move_backward(place, gap, gap + 1);
       *place = score;
     }
+  }
+
+  // Of the first score that is not below it.
+  [[nodiscard]] std::vector<Score>::iterator place_of(const Score& score) {
+    if (fractional_ > 0) return std::lower_bound(sorted_.begin(), sorted_.end(), score);
+    return sorted_.begin() + static_cast<std::ptrdiff_t>(values_below(score, sorted_));
   }
 
   void refresh_quantile() {

@@ -12,8 +12,15 @@ namespace margin::experiment {
 
 namespace {
 
-template <class Rows, class Tasks>
-Scores score_over(const Stream& stream, const Pass& pass, const ResolutionRules& rules, const Rows& rows, const Tasks& task_numbers) {
+void score_rows(Predictions rows, std::span<const ModelId> models, Scores& scores) {
+  scores[kEce] = ece(rows);
+  scores[kEcePerModel] = ece_per_model(rows, models);
+  scores[kBrier] = brier(rows);
+  scores[kLogLoss] = log_loss(rows);
+}
+
+template <class Rows>
+void score_graded_rows(const Stream& stream, const Pass& pass, const Rows& rows, Scores& scores) {
   std::vector<double> probabilities;
   std::vector<double> outcomes;
   std::vector<ModelId> models;
@@ -23,33 +30,31 @@ Scores score_over(const Stream& stream, const Pass& pass, const ResolutionRules&
     outcomes.push_back(stream.outcome[row]);
     models.push_back(stream.model[row]);
   }
+  score_rows({probabilities, outcomes}, models, scores);
+}
+
+// Task by task, so that its responses stay in the cache and a long stream costs no memory.
+template <class Tasks>
+void score_tasks(const Stream& stream, const Pass& pass, const ResolutionRules& rules, const Tasks& task_numbers, Scores& scores) {
   std::vector<GradedResponse> responses;
-  responses.reserve(stream.rows());  // spans into it stay valid
-  std::vector<GradedTask> tasks;
-  std::vector<std::uint32_t> selected;
+  std::vector<std::optional<double>> selected;
+  Resolution contests;
   for (const std::uint32_t number : task_numbers) {
     const Stream::Task& task = stream.tasks[number];
+    responses.clear();
     for (std::uint32_t row = task.first_row; row < task.first_row + task.rows; ++row) {
-      const bool graded = !std::isnan(stream.outcome[row]);
+      const double outcome = stream.outcome[row];
       responses.push_back({.model = stream.model[row],
                            .answer = stream.answer[row],
                            .stated = stream.confidence[row],
                            .calibrated = pass.calibrated[row],
-                           .outcome = graded ? std::optional(stream.outcome[row]) : std::nullopt});
+                           .outcome = std::isnan(outcome) ? std::nullopt : std::optional(outcome)});
     }
-    tasks.push_back(std::span(responses).last(task.rows));
-    selected.push_back(pass.selections[number].answer);
+    selected.push_back(answer_outcome(responses, pass.selections[number].answer));
+    contests += resolution(responses, rules);
   }
-
-  const Predictions predictions{probabilities, outcomes};
-  Scores scores;
-  scores[kEce] = ece(predictions);
-  scores[kEcePerModel] = ece_per_model(predictions, models);
-  scores[kBrier] = brier(predictions);
-  scores[kLogLoss] = log_loss(predictions);
-  scores[kPass1] = pass_at_1(tasks, selected).value;
-  scores[kResolution] = resolution(tasks, rules).value();
-  return scores;
+  scores[kPass1] = mean_over_tasks(selected).value;
+  scores[kResolution] = contests.value();
 }
 
 auto all_below(std::size_t end) { return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(end)); }
@@ -57,11 +62,21 @@ auto all_below(std::size_t end) { return std::views::iota(std::uint32_t{0}, stat
 }  // namespace
 
 Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules) {
-  return score_over(stream, pass, rules, all_below(stream.rows()), all_below(stream.tasks.size()));
+  Scores scores;
+  score_tasks(stream, pass, rules, all_below(stream.tasks.size()), scores);
+  if (std::ranges::none_of(stream.outcome, [](double outcome) { return std::isnan(outcome); })) {
+    score_rows({pass.calibrated, stream.outcome}, stream.model, scores);  // as they stand, without copies
+  } else {
+    score_graded_rows(stream, pass, all_below(stream.rows()), scores);
+  }
+  return scores;
 }
 
 Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules, const Part& part) {
-  return score_over(stream, pass, rules, part.rows, part.tasks);
+  Scores scores;
+  score_tasks(stream, pass, rules, part.tasks, scores);
+  score_graded_rows(stream, pass, part.rows, scores);
+  return scores;
 }
 
 Spread spread_of(std::span<const std::optional<double>> values) {

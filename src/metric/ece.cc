@@ -11,6 +11,17 @@ namespace margin {
 
 using internal::BinSums;
 
+namespace {
+
+// So many models have their bins side by side in the cache; of more, the rows are gathered first.
+constexpr ModelId kModelsTogether = 64;
+
+bool few_models(std::span<const ModelId> models) {
+  return std::all_of(models.begin(), models.end(), [](ModelId model) { return model < kModelsTogether; });
+}
+
+}  // namespace
+
 std::optional<double> ece(Predictions rows, int bins) {
   internal::check_rows(rows);
   internal::check_bins(bins);
@@ -20,7 +31,26 @@ std::optional<double> ece(Predictions rows, int bins) {
 
 std::optional<double> ece_per_model(Predictions rows, std::span<const ModelId> models, int bins) {
   std::vector<double> errors;
-  for (const ModelPredictions& own : split_by_model(rows, models)) errors.push_back(*ece(own.view(), bins));
+  if (!few_models(models)) {
+    for (const ModelPredictions& own : split_by_model(rows, models)) errors.push_back(*ece(own.view(), bins));
+  } else {
+    internal::check_rows(rows);
+    internal::check_bins(bins);
+    MARGIN_CHECK(models.size() == rows.size(), "every row has a model");
+    struct Own {
+      std::size_t rows = 0;
+      std::vector<BinSums> bins;
+    };
+    std::vector<Own> owns(kModelsTogether);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      Own& own = owns[models[r]];
+      if (++own.rows == 1) own.bins.resize(static_cast<std::size_t>(bins));
+      own.bins[static_cast<std::size_t>(band_of(rows.probabilities[r], bins))].add(rows.probabilities[r], rows.outcomes[r]);
+    }
+    for (const Own& own : owns) {
+      if (own.rows > 0) errors.push_back(internal::ece_of(own.bins, own.rows));
+    }
+  }
   if (errors.empty()) return std::nullopt;
   return internal::mean(errors);
 }

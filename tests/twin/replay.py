@@ -196,7 +196,7 @@ class Score:
         self.rows, self.squares, self.logs, self.selected, self.right = 0, 0.0, 0.0, 0, 0.0
         self.contests, self.points = 0, 0.0
 
-    def add(self, rows, calibrated):
+    def add(self, rows, calibrated, selected):
         for (model, _, _, o), p in zip(rows, calibrated):
             self.rows += 1
             self.bins[bin_of(p)] += o - p
@@ -212,10 +212,9 @@ class Score:
                     self.contests += 1
                     ahead = (calibrated[i] - calibrated[j]) * (o - rows[j][3])
                     self.points += 1.0 if ahead > 0 else 0.5 if ahead == 0 else 0.0
-        answer = select(rows, calibrated)
-        if answer is not None:
+        if selected is not None:
             self.selected += 1
-            self.right += max(o for _, y, _, o in rows if y == answer)
+            self.right += max(o for _, y, _, o in rows if y == selected)
 
     def values(self):
         per_model = [sum(map(abs, bins)) / count for count, bins in self.of_model.values()]
@@ -223,17 +222,30 @@ class Score:
                 "log_loss": self.logs / self.rows, "pass1": self.right / self.selected, "resolution": self.points / self.contests}
 
 
-def replay(tasks):
+def one_pass(make, tasks):
+    """[(calibrated confidences, selected answer)] by task, each before its outcomes are learned."""
+    state, said = make(), []
+    for rows in tasks:
+        for model, _, _, _ in rows:
+            if model not in state.models:
+                state.join(model)
+        calibrated = [state.calibrate(model, c) for model, _, c, _ in rows]
+        said.append((calibrated, select(rows, calibrated)))
+        state.learn([(model, c, o, 1.0) for model, _, c, o in rows])
+    return said
+
+
+def passes(tasks):
+    return {method: one_pass(make, tasks) for method, make in METHODS.items()}
+
+
+def scores(tasks, by_method):
     """{method: {metric: value}}"""
     result = {}
-    for method, make in METHODS.items():
-        state, score = make(), Score()
-        for rows in tasks:
-            for model, _, _, _ in rows:
-                if model not in state.models:
-                    state.join(model)
-            score.add(rows, [state.calibrate(model, c) for model, _, c, _ in rows])
-            state.learn([(model, c, o, 1.0) for model, _, c, o in rows])
+    for method, said in by_method.items():
+        score = Score()
+        for rows, (calibrated, selected) in zip(tasks, said):
+            score.add(rows, calibrated, selected)
         result[method] = score.values()
     return result
 
@@ -241,10 +253,11 @@ def replay(tasks):
 def compare(margin):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "log.jsonl")
-        for cohort, tasks in (("newcomers", 800), ("collapse", 500), ("drift", 400)):
-            subprocess.run([margin, "simulate", cohort, "--tasks", str(tasks), "--out", path], check=True)
+        for cohort, count in (("newcomers", 800), ("collapse", 500), ("drift", 400)):
+            subprocess.run([margin, "simulate", cohort, "--tasks", str(count), "--out", path], check=True)
             told = subprocess.run([margin, "replay", path, "--orderings", "0", "--method", "all", "--json"], check=True, capture_output=True)
-            theirs, ours = json.loads(told.stdout)["methods"], replay(read_tasks(path))
+            tasks = read_tasks(path)
+            theirs, ours = json.loads(told.stdout)["methods"], scores(tasks, passes(tasks))
             assert sorted(ours) == sorted(theirs), f"twin has {sorted(ours)}, margin {sorted(theirs)}"
             for method, metrics in ours.items():
                 for metric, value in metrics.items():
@@ -258,10 +271,11 @@ def main():
         return compare(sys.argv[1])
     tasks = read_tasks(sys.argv[2])
     start = time.process_time()
-    scores = replay(tasks)
-    seconds = time.process_time() - start
-    print(f"rows {sum(map(len, tasks))}\nseconds {seconds!r}")
-    for method, metrics in scores.items():
+    said = passes(tasks)
+    passed = time.process_time()
+    result = scores(tasks, said)
+    print(f"rows {sum(map(len, tasks))}\npasses {passed - start!r}\nscores {time.process_time() - passed!r}")
+    for method, metrics in result.items():
         print(f"{method} {metrics['ece']!r}")
 
 
