@@ -15,5 +15,6 @@ Command add_resolution_experiment(CLI::App& experiment);
 Command add_inversion_experiment(CLI::App& experiment);
 Command add_convergence_experiment(CLI::App& experiment);
 Command add_split_experiment(CLI::App& experiment);
+Command add_paper_experiment(CLI::App& experiment);
 
 }  // namespace margin::cli

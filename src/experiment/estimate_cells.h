@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "margin/bootstrap.h"
+#include "margin/selection_metric.h"
 #include "report/table.h"
 
 namespace margin::experiment {
@@ -31,6 +32,14 @@ struct Measured {
 [[nodiscard]] inline std::optional<report::Estimate> difference_of(const Measured& a, const Measured& b) {
   if (!a.value || !b.value) return std::nullopt;
   return estimate_of(*a.value - *b.value, paired_difference(a.resampled, b.resampled, Better::kHigher).interval);
+}
+
+// (ours - base) / (oracle - base).
+[[nodiscard]] inline std::optional<report::Estimate> gap_closed_estimate(const Measured& ours, const Measured& base,
+                                                                         const Measured& oracle) {
+  if (!ours.value || !base.value || !oracle.value) return std::nullopt;
+  return estimate_of(GapClosed{*ours.value, *base.value, *oracle.value}.value(),
+                     percentile_interval(gap_closed(ours.resampled, base.resampled, oracle.resampled)));
 }
 
 [[nodiscard]] inline report::Cell cell_of(const std::optional<report::Estimate>& estimate) {

@@ -8,13 +8,6 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-// (ours - base) / (oracle - base), with its interval.
-Cell gap(const Measured& ours, const Measured& base, const Measured& oracle) {
-  if (!ours.value || !base.value || !oracle.value) return {};
-  const std::optional<double> value = GapClosed{*ours.value, *base.value, *oracle.value}.value();
-  return cell_of(estimate_of(value, percentile_interval(gap_closed(ours.resampled, base.resampled, oracle.resampled))));
-}
-
 struct Row {
   std::string name;
   const Contender* contender;
@@ -48,10 +41,10 @@ report::Table table_of(const SelectionResult& result) {
     const Measured& ours = row.contender->pass1;
     const bool is_raw = &ours == &raw;
     std::vector<Cell> cells = {row.name, cell_of(estimate_of(ours)), row.contender->sd, is_raw ? Cell() : cell_of(difference_of(ours, raw)),
-                               row.vote && !is_raw ? gap(ours, raw, result.oracle.pass1) : Cell()};
+                               row.vote && !is_raw ? cell_of(gap_closed_estimate(ours, raw, result.oracle.pass1)) : Cell()};
     const bool against_best = result.best_single && row.vote;
     cells.push_back(against_best ? cell_of(difference_of(ours, result.best_single->pass1)) : Cell());
-    cells.push_back(against_best ? gap(ours, result.best_single->pass1, result.oracle.pass1) : Cell());
+    cells.push_back(against_best ? cell_of(gap_closed_estimate(ours, result.best_single->pass1, result.oracle.pass1)) : Cell());
     if (result.committed) cells.push_back(row.vote ? cell_of(difference_of(ours, result.committed->pass1)) : Cell());
     cells.emplace_back(row.contender->tasks);
     table.rows.push_back(std::move(cells));

@@ -182,6 +182,11 @@ Condition make_condition(std::string name, const Stream& source, const Stream& t
   return condition;
 }
 
+Pass target_pass(const Condition& condition, const Calibrator& method, const Vote& vote, const ShiftOptions& options,
+                 std::size_t ordering) {
+  return target_part(condition, one_pass(condition, method, vote, shuffled(condition, options.seed, ordering), options));
+}
+
 std::size_t shift_work(std::size_t entrants, const ShiftOptions& options) {
   return entrants * (options.orderings + resample_pieces(options));
 }
@@ -199,8 +204,7 @@ std::optional<ConditionResult> run_shift(const Condition& condition, std::span<c
     const TaskRows none(0, 1);
     std::vector<TaskRows> ece_of(options.orderings, none), brier_of = ece_of, log_loss_of = ece_of, pass1_of = ece_of;
     const bool finished = parallel_for(options.orderings, options.threads, progress, [&](std::size_t ordering) {
-      const Order order = shuffled(condition, options.seed, ordering);
-      const Pass pass = target_part(condition, one_pass(condition, *entrant.method, vote, order, options));
+      const Pass pass = target_pass(condition, *entrant.method, vote, options, ordering);
       one.by_ordering[ordering] = score(condition.target, pass);
       if (!resamples) return;
       const std::vector<double> probabilities = scored.of(pass);

@@ -70,6 +70,10 @@ struct ConditionResult {
   std::vector<EntrantResult> entrants;
 };
 
+// What a fresh method makes of the target in ordering number `ordering`: one of the passes that run_shift scores. Indexed as the target is.
+[[nodiscard]] Pass target_pass(const Condition& condition, const Calibrator& method, const Vote& vote, const ShiftOptions& options,
+                               std::size_t ordering);
+
 // All entrants see the same orderings and the same resamples. nullopt when stopped through `progress`.
 [[nodiscard]] std::optional<ConditionResult> run_shift(const Condition& condition, std::span<const Entrant> entrants, const Vote& vote,
                                                        const ShiftOptions& options, Progress* progress = nullptr);
