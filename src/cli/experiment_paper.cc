@@ -15,11 +15,11 @@ constexpr const char* kFooter =
     "boundary restart), and prints each table beside the published one, with the difference. docs/paper.md says what the tables are.\n\n"
     "Examples:\n"
     "  margin experiment paper\n"
-    "  margin experiment paper --orderings 20 --resamples 1000 --report out\n"
+    "  margin experiment paper --orderings 100 --resamples 10000 --report out   (as published)\n"
     "  margin experiment paper --format csv > tables.csv";
 
 struct PaperFlags {
-  RunFlags run;
+  RunFlags run{.orderings = 50, .resamples = 2000};
   OutputFlags output;
 };
 

@@ -22,8 +22,8 @@
 namespace margin::experiment {
 
 struct PaperOptions {
-  std::uint32_t orderings = 100;
-  std::size_t resamples = 10'000;
+  std::uint32_t orderings = 50;
+  std::size_t resamples = 2000;
   std::uint64_t seed = 1;  // of orderings and resamples
   Threads threads;
 };
