@@ -88,7 +88,8 @@ int run(const ReplayFlags& flags) {
     entrants.push_back(std::move(*of_stream));
   }
 
-  const experiment::EvaluationOptions options{.passes = input->setting.options, .resolution = {.tie = *ties}};
+  const bool keep_first = !flags.predictions.empty() || !flags.decisions.empty() || !flags.common.output.directory.empty();
+  const experiment::EvaluationOptions options{.passes = input->setting.options, .resolution = {.tie = *ties}, .keep_first = keep_first};
   std::vector<Evaluation> evaluations;
   {
     experiment::Progress progress;

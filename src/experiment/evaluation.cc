@@ -58,26 +58,32 @@ std::span<const Metric> metrics_of(const Part& part) {
 std::optional<Evaluation> evaluate(Stream stream, std::vector<Breakdown> breakdowns, std::span<const Entrant> entrants, const Vote& vote,
                                    const EvaluationOptions& options, Progress* progress) {
   Evaluation evaluation{std::move(stream), std::move(breakdowns), {}};
-  for (const Entrant& entrant : entrants) {
-    MethodEvaluation result{.label = entrant.label, .by_ordering = std::vector<Scores>(options.passes.passes())};
-    std::vector<PartScores> parts;
+  const std::size_t passes = options.passes.passes();
+  std::vector<std::vector<PartScores>> parts(entrants.size());
+  for (std::size_t i = 0; i < entrants.size(); ++i) {
+    evaluation.methods.push_back({.label = entrants[i].label, .by_ordering = std::vector<Scores>(passes)});
     for (const Breakdown& breakdown : evaluation.breakdowns) {
-      for (const Part& part : breakdown.parts) parts.push_back({&part, std::vector<Scores>(options.passes.passes())});
+      for (const Part& part : breakdown.parts) parts[i].push_back({&part, std::vector<Scores>(passes)});
     }
-    const bool finished =
-        for_each_pass(evaluation.stream, *entrant.method, vote, options.passes, progress, [&](std::size_t number, Pass& pass) {
-          result.by_ordering[number] = score(evaluation.stream, pass, options.resolution);
-          for (PartScores& part : parts) part.by_ordering[number] = score(evaluation.stream, pass, options.resolution, *part.part);
-          if (number == 0) result.first = std::move(pass);
-        });
-    if (!finished) return std::nullopt;
-    result.scores = summarize(result.by_ordering);
-    auto part = parts.begin();
+  }
+  const bool finished = parallel_for(entrants.size() * passes, options.passes.threads, progress, [&](std::size_t piece) {
+    const std::size_t i = entrants.size() - 1 - piece / passes;  // methods that take longest are mostly named last, and begun first
+    const std::size_t number = piece % passes;
+    Pass pass =
+        replay(evaluation.stream, order_of_pass(evaluation.stream, options.passes, number), *entrants[i].method, vote, options.passes.pass);
+    evaluation.methods[i].by_ordering[number] = score(evaluation.stream, pass, options.resolution);
+    for (PartScores& part : parts[i]) part.by_ordering[number] = score(evaluation.stream, pass, options.resolution, *part.part);
+    if (number == 0 && options.keep_first) evaluation.methods[i].first = std::move(pass);
+  });
+  if (!finished) return std::nullopt;
+  for (std::size_t i = 0; i < entrants.size(); ++i) {
+    MethodEvaluation& method = evaluation.methods[i];
+    method.scores = summarize(method.by_ordering);
+    auto part = parts[i].begin();
     for (const Breakdown& breakdown : evaluation.breakdowns) {
-      result.parts.emplace_back();
-      for (std::size_t i = 0; i < breakdown.parts.size(); ++i) result.parts.back().push_back(summarize((part++)->by_ordering));
+      method.parts.emplace_back();
+      for (std::size_t p = 0; p < breakdown.parts.size(); ++p) method.parts.back().push_back(summarize((part++)->by_ordering));
     }
-    evaluation.methods.push_back(std::move(result));
   }
   return evaluation;
 }

@@ -37,7 +37,7 @@ struct MethodEvaluation {
   std::vector<Scores> by_ordering;
   ScoreSummary scores;
   std::vector<std::vector<ScoreSummary>> parts;  // as the breakdowns and their parts
-  Pass first;                                    // of the passes: in file order when there are no orderings
+  std::optional<Pass> first;                     // of the passes, when it is kept: in file order when there are no orderings
 };
 
 struct Evaluation {
@@ -49,6 +49,7 @@ struct Evaluation {
 struct EvaluationOptions {
   PassesOptions passes;  // its resamples take no part
   ResolutionRules resolution;
+  bool keep_first = false;  // pictures, and files of single responses, need it; it costs as much memory as a column of the log
 };
 
 // Every method sees the same orderings. `entrants` are fitted already where they are fitted at all. nullopt when stopped through

@@ -118,7 +118,7 @@ std::string prediction_lines(const ObservationLog& log, std::span<const Evaluati
     for (const MethodEvaluation& method : evaluation.methods) {
       out += fmt::format("{{\"task\":{},\"model\":{},\"method\":{},\"confidence\":{},\"calibrated\":{},\"correct\":{}",
                          json_string(log.tasks()[log.task(log_row)].name), json_string(log.models()[log.model(log_row)]),
-                         json_string(method.label), json_number(log.confidence(log_row)), json_number(method.first.calibrated[row]),
+                         json_string(method.label), json_number(log.confidence(log_row)), json_number(method.first->calibrated[row]),
                          json_number(log.correct(log_row)));
       if (evaluations.size() > 1) out += ",\"channel\":" + json_string(evaluation.stream.channel);
       out += "}\n";
@@ -134,7 +134,7 @@ std::string decision_lines(const ObservationLog& log, std::span<const Evaluation
     for (std::size_t number = 0; number < stream.tasks.size(); ++number) {
       const Stream::Task& task = stream.tasks[number];
       for (const MethodEvaluation& method : evaluation.methods) {
-        const Pass::Selection& selection = method.first.selections[number];
+        const Pass::Selection& selection = method.first->selections[number];
         const bool voted = selection.answer != kNoAnswer;
         const std::string selected = voted ? json_string(log.answers()[log.answer(stream.log_row[selection.row])]) : "null";
         out += fmt::format("{{\"task\":{},\"method\":{},\"selected\":{},\"share\":{},\"correct\":{}",

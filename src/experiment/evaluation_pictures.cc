@@ -42,8 +42,8 @@ report::ReliabilityDiagram reliability(const Evaluation& evaluation) {
                 .description = "The share of right answers against confidence, as stated and as calibrated by each method."},
       .panels = {panel_of("as stated", evaluation.stream, evaluation.stream.confidence)}};
   for (const MethodEvaluation& method : evaluation.methods) {
-    if (method.first.calibrated != evaluation.stream.confidence) {
-      diagram.panels.push_back(panel_of(method.label, evaluation.stream, method.first.calibrated));
+    if (method.first->calibrated != evaluation.stream.confidence) {
+      diagram.panels.push_back(panel_of(method.label, evaluation.stream, method.first->calibrated));
     }
   }
   return diagram;
@@ -51,7 +51,7 @@ report::ReliabilityDiagram reliability(const Evaluation& evaluation) {
 
 // By model and band, what the method at the end makes of the confidence that the model states there on average.
 report::HeatMap factors(const Stream& stream, const MethodEvaluation& method) {
-  const Calibrator& end = *method.first.end;
+  const Calibrator& end = *method.first->end;
   const int bands = end.bands();
   report::HeatMap map{.words = {.title = "Factors of " + method.label + " at the end",
                                 .description = "Calibrated over stated confidence, by model and band of stated confidence."},
@@ -89,11 +89,11 @@ report::HeatMap factors(const Stream& stream, const MethodEvaluation& method) {
 }
 
 std::optional<report::RiskCurve> risk_curve(const GradedStream& graded, const MethodEvaluation& method) {
-  const std::vector<std::optional<double>> outcomes = selected_outcomes(graded, method.first);
+  const std::vector<std::optional<double>> outcomes = selected_outcomes(graded, *method.first);
   std::vector<double> shares, right;
   for (std::size_t task = 0; task < outcomes.size(); ++task) {
     if (!outcomes[task]) continue;
-    shares.push_back(method.first.selections[task].share);
+    shares.push_back(method.first->selections[task].share);
     right.push_back(*outcomes[task]);
   }
   const std::optional<RiskCoverage> risk = risk_coverage({shares, right});
@@ -121,7 +121,7 @@ std::vector<report::Figure> pictures_of(const Evaluation& evaluation, const Pass
                                    pass)));
   }
   for (const MethodEvaluation& method : evaluation.methods) {
-    if (method.first.end->bands() < 2) continue;
+    if (method.first->end->bands() < 2) continue;
     figures.push_back(report::figure(
         factors(evaluation.stream, method),
         fmt::format(

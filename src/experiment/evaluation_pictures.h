@@ -1,4 +1,4 @@
-// The pictures of an evaluation, for its report.
+// The pictures of an evaluation that kept its first passes, for its report.
 #pragma once
 
 #include <vector>

@@ -103,7 +103,7 @@ report::Report evaluation_report(std::span<const Evaluation> evaluations, const 
         section.tables.push_back(part_scores(evaluation, b, metric, of_channel));
       }
     }
-    section.figures = pictures_of(evaluation, setting);
+    if (!evaluation.methods.empty() && evaluation.methods.front().first) section.figures = pictures_of(evaluation, setting);
     report.sections.push_back(std::move(section));
   }
   return report;

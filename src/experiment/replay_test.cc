@@ -294,10 +294,10 @@ TEST(EvaluationTest, FittedMethodsStayAsTheyWereFitted) {
   const Stream target = writer.stream({.phases = {"new"}});
   std::vector<Entrant> methods = entrants({"histogram_binning", "histogram_binning"});
   ASSERT_TRUE(methods[0].method->fit(calibration_rows(source, target)).ok());
-  const auto evaluation = evaluate(target, {}, methods, *vote("sum"), {.passes = {.orderings = 0}});
+  const auto evaluation = evaluate(target, {}, methods, *vote("sum"), {.passes = {.orderings = 0}, .keep_first = true});
   ASSERT_TRUE(evaluation.has_value());
-  EXPECT_EQ(evaluation->methods[0].first.calibrated, std::vector<double>{0.25});
-  EXPECT_EQ(evaluation->methods[1].first.calibrated, std::vector<double>{0.95});
+  EXPECT_EQ(evaluation->methods[0].first->calibrated, std::vector<double>{0.25});
+  EXPECT_EQ(evaluation->methods[1].first->calibrated, std::vector<double>{0.95});
 }
 
 // A part's scores are those of a stream that has only its rows, given the same predictions.
@@ -340,14 +340,14 @@ TEST(EvaluationTest, TheNumberOfThreadsChangesNoBit) {
   const auto evaluation = [&](unsigned threads) {
     const Stream stream = writer.stream({});
     return evaluate(stream, {by_model(stream)}, entrants({"margin", "margin_adaptive"}), *vote("stacked"),
-                    {.passes = {.orderings = 9, .threads = {threads}}});
+                    {.passes = {.orderings = 9, .threads = {threads}}, .keep_first = true});
   };
   const auto one = evaluation(1);
   const auto four = evaluation(4);
   for (std::size_t m = 0; m < 2; ++m) {
     EXPECT_EQ(one->methods[m].by_ordering, four->methods[m].by_ordering);
-    EXPECT_EQ(one->methods[m].first.calibrated, four->methods[m].first.calibrated);
-    EXPECT_EQ(one->methods[m].first.end->digest(), four->methods[m].first.end->digest());
+    EXPECT_EQ(one->methods[m].first->calibrated, four->methods[m].first->calibrated);
+    EXPECT_EQ(one->methods[m].first->end->digest(), four->methods[m].first->end->digest());
     EXPECT_EQ(one->methods[m].parts[0][0].mean, four->methods[m].parts[0][0].mean);
   }
   EXPECT_NE(one->methods[0].by_ordering[0], one->methods[0].by_ordering[1]);

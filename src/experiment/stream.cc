@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 
 #include "base/suggest.h"
 #include "dataset/text.h"
@@ -47,19 +49,21 @@ class StreamBuilder {
       stream_.excluded.emplace_back();
     }
     std::uint32_t& task = task_of_[log_.task(row)];
-    if (task == kNone) {
-      task = static_cast<std::uint32_t>(rows_of_.size());
-      rows_of_.emplace_back();
-    }
-    if (usable(row, stream_.excluded[model])) rows_of_[task].push_back(row);
+    if (task == kNone) task = static_cast<std::uint32_t>(stream_.task_count++);
+    if (usable(row, stream_.excluded[model])) rows_.push_back(row);
   }
 
   [[nodiscard]] bool empty() const { return stream_.models.empty(); }
 
   Stream finish() {
-    stream_.task_count = rows_of_.size();
-    for (const std::vector<std::uint32_t>& rows : rows_of_) {
-      if (!rows.empty()) append_task(rows);
+    const std::vector<std::uint32_t> rows = rows_by_task();
+    for (auto* column : {&stream_.confidence, &stream_.outcome, &stream_.weight}) column->reserve(rows.size());
+    for (auto* column : {&stream_.model, &stream_.answer, &stream_.log_row}) column->reserve(rows.size());
+    for (std::size_t first = 0; first < rows.size();) {
+      std::size_t end = first;
+      while (end < rows.size() && log_.task(rows[end]) == log_.task(rows[first])) ++end;
+      append_task(std::span(rows).subspan(first, end - first));
+      first = end;
     }
     return std::move(stream_);
   }
@@ -72,7 +76,17 @@ class StreamBuilder {
     return true;
   }
 
-  void append_task(const std::vector<std::uint32_t>& rows) {
+  // The usable rows, those of a task together and in file order: by counting.
+  [[nodiscard]] std::vector<std::uint32_t> rows_by_task() const {
+    std::vector<std::size_t> place(stream_.task_count + 1, 0);
+    for (const std::uint32_t row : rows_) ++place[task_of_[log_.task(row)] + std::size_t{1}];
+    std::partial_sum(place.begin(), place.end(), place.begin());
+    std::vector<std::uint32_t> sorted(rows_.size());
+    for (const std::uint32_t row : rows_) sorted[place[task_of_[log_.task(row)]]++] = row;
+    return sorted;
+  }
+
+  void append_task(std::span<const std::uint32_t> rows) {
     const std::uint32_t log_task = log_.task(rows.front());
     const ObservationLog::Task& task = log_.tasks()[log_task];
     std::vector<std::optional<std::string_view>> answers;
@@ -104,7 +118,7 @@ class StreamBuilder {
   const RowSelection& selection_;
   std::vector<std::uint32_t> model_of_;  // log's number to the stream's
   std::vector<std::uint32_t> task_of_;
-  std::vector<std::vector<std::uint32_t>> rows_of_;
+  std::vector<std::uint32_t> rows_;  // usable, in file order
   Stream stream_;
 };
 
