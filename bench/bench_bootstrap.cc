@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -138,12 +139,19 @@ void compare(const char* phase) {
               TaskColumns(of.rows).columns(), of.columns());
 }
 
-double seconds_of_grid(std::span<const experiment::Condition> conditions, std::span<const experiment::Entrant> methods,
-                       const experiment::ShiftOptions& options) {
+struct Seconds {
+  double elapsed = 0.0;
+  double processor = 0.0;
+};
+
+Seconds seconds_of_grid(std::span<const experiment::Condition> conditions, std::span<const experiment::Entrant> methods,
+                        const experiment::ShiftOptions& options) {
   const auto vote = std::move(make_vote("sum")).value();
   const auto start = std::chrono::steady_clock::now();
+  const std::clock_t processor = std::clock();
   for (const experiment::Condition& condition : conditions) benchmark::DoNotOptimize(run_shift(condition, methods, *vote, options));
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+          static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC};
 }
 
 int grid() {
@@ -155,10 +163,11 @@ int grid() {
   std::vector<experiment::Entrant> methods;
   for (const auto* info : calibrator_catalog()) methods.push_back({info->identifier, std::move(make_calibrator(info->identifier)).value()});
   for (const unsigned threads : {1U, 0U}) {
-    const double passes = seconds_of_grid(conditions, methods, {.resamples = 0, .threads = {threads}});
-    const double whole = seconds_of_grid(conditions, methods, {.threads = {threads}});
-    std::printf("%s: %.1f s; passes and scores %.1f s, bootstrap %.1f s\n", threads == 1 ? "one thread" : "all cores", whole, passes,
-                whole - passes);
+    const Seconds passes = seconds_of_grid(conditions, methods, {.resamples = 0, .threads = {threads}});
+    const Seconds whole = seconds_of_grid(conditions, methods, {.threads = {threads}});
+    std::printf("%s: %.1f s elapsed; %.1f s of processor time, %.1f of them passes and scores, %.1f the bootstrap\n",
+                threads == 1 ? "one thread" : "all cores", whole.elapsed, whole.processor, passes.processor,
+                whole.processor - passes.processor);
   }
   return 0;
 }
