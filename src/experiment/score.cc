@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
+#include <numeric>
 #include <vector>
 
 #include "margin/exact_sum.h"
@@ -19,8 +19,7 @@ void score_rows(Predictions rows, std::span<const ModelId> models, Scores& score
   scores[kLogLoss] = log_loss(rows);
 }
 
-template <class Rows>
-void score_graded_rows(const Stream& stream, const Pass& pass, const Rows& rows, Scores& scores) {
+void score_graded_rows(const Stream& stream, const Pass& pass, std::span<const std::uint32_t> rows, Scores& scores) {
   std::vector<double> probabilities;
   std::vector<double> outcomes;
   std::vector<ModelId> models;
@@ -34,8 +33,8 @@ void score_graded_rows(const Stream& stream, const Pass& pass, const Rows& rows,
 }
 
 // Task by task, so that its responses stay in the cache and a long stream costs no memory.
-template <class Tasks>
-void score_tasks(const Stream& stream, const Pass& pass, const ResolutionRules& rules, const Tasks& task_numbers, Scores& scores) {
+void score_tasks(const Stream& stream, const Pass& pass, const ResolutionRules& rules, std::span<const std::uint32_t> task_numbers,
+                 Scores& scores) {
   std::vector<GradedResponse> responses;
   std::vector<std::optional<double>> selected;
   Resolution contests;
@@ -57,7 +56,11 @@ void score_tasks(const Stream& stream, const Pass& pass, const ResolutionRules& 
   scores[kResolution] = contests.value();
 }
 
-auto all_below(std::size_t end) { return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(end)); }
+std::vector<std::uint32_t> all_below(std::size_t end) {
+  std::vector<std::uint32_t> numbers(end);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
 
 }  // namespace
 
