@@ -144,7 +144,7 @@ enum class Verdict : std::uint8_t { kWin, kTie, kLoss };
 
 struct Difference {
   std::optional<Interval> interval;  // of a - b
-  double p_value = 1.0;              // two-sided; 1 when no resample is defined
+  double p_value = 1.0;              // two-sided, by counting resamples, and by a normal tail beyond the last; 1 when none is defined
   Verdict verdict = Verdict::kTie;   // for a: the interval lies wholly on the better (worse) side of 0
 };
 // a and b from the same TaskResamples.

@@ -1,5 +1,7 @@
 // `margin experiment shift`: its flags, and the way from logs to conditions to the report.
 #include <algorithm>
+#include <charconv>
+#include <functional>
 #include <memory>
 
 #include "base/suggest.h"
@@ -26,7 +28,8 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  margin experiment shift --source log.jsonl:easy --target log.jsonl:hard\n"
     "  margin experiment shift --all-pairs log.jsonl --method all --focus margin_adaptive --report out\n"
-    "  margin experiment shift --grid pairs.txt --boundary carry --json\n";
+    "  margin experiment shift --grid pairs.txt --boundary carry --json\n"
+    "  margin experiment shift --all-pairs log.jsonl --focus margin_adaptive --pools 1,2,3,all --orderings 4 --resamples 1000\n";
 
 struct ShiftFlags {
   ConditionFlags conditions;
@@ -38,7 +41,55 @@ struct ShiftFlags {
   std::string focus = "margin";
   OutcomeFlags outcomes;  // on the target
   PerOrderingFlag per_ordering;
+  std::vector<std::string> pools;
+  std::size_t subsets = 20;
 };
+
+// "1,2,all" as sizes; all is 0.
+Result<std::vector<std::size_t>> pool_sizes(const std::vector<std::string>& typed) {
+  std::vector<std::size_t> sizes;
+  for (const std::string& text : typed) {
+    std::size_t size = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    const bool whole = error == std::errc() && end == text.data() + text.size() && size > 0;
+    if (!whole && text != "all") {
+      return Error{ErrorCode::kInvalidArgument, "--pools: got " + dataset::printable(text) + ", expected whole numbers from 1, or all"};
+    }
+    sizes.push_back(whole ? size : 0);
+  }
+  return sizes;
+}
+
+using RunCondition = std::function<std::optional<experiment::ConditionResult>(const Condition&, experiment::Progress*)>;
+
+// Every condition with every pool of every size: one after the other, since together they need not fit into memory.
+int run_pools(const ShiftFlags& flags, const std::vector<Condition>& conditions, const experiment::ShiftSetting& setting,
+              std::size_t work_each, const RunCondition& run_one) {
+  const Result<std::vector<std::size_t>> sizes = pool_sizes(flags.pools);
+  if (!sizes) return complain(sizes.error().message);
+  const auto pools = [&](const Condition& condition, std::size_t size) {
+    return experiment::pools_of(condition, size, flags.subsets, setting.options.seed);
+  };
+  experiment::Progress progress;
+  for (const Condition& condition : conditions) {
+    for (const std::size_t size : *sizes) progress.total += pools(condition, size).size() * work_each;
+  }
+  const ProgressBar bar("shift", progress);
+  std::vector<experiment::ShiftGroup> groups;
+  for (const std::size_t size : *sizes) {
+    experiment::ShiftGroup group(size == 0 ? "All models" : size == 1 ? "Pools of 1" : "Pools of " + std::to_string(size), setting.focus);
+    for (const Condition& condition : conditions) {
+      for (const std::vector<ModelId>& pool : pools(condition, size)) {
+        const auto result = run_one(experiment::with_models(condition, pool), &progress);
+        if (!result) return complain("stopped", kInterrupted);
+        if (const Status status = group.add(*result); !status) return complain("--" + status.error().message);
+      }
+    }
+    if (group.conditions() > 0) groups.push_back(std::move(group));
+  }
+  if (groups.empty()) return complain("--pools: no condition has as many models");
+  return deliver(experiment::shift_pools_report(groups, setting), flags.output);
+}
 
 int run(const ShiftFlags& flags) {
   Result<Methods> methods = make_methods(flags.methods);
@@ -57,10 +108,13 @@ int run(const ShiftFlags& flags) {
       .options = flags.run.options(), .boundary = flags.boundary.boundary, .focus = flags.focus, .vote = flags.methods.vote};
   setting.options.boundary = *boundary;
   setting.options.pass = flags.outcomes.pass();
-  const auto results = for_conditions("shift", *conditions, experiment::shift_work(entrants.size(), setting.options),
-                                      [&](const Condition& condition, experiment::Progress* progress) {
-                                        return experiment::run_shift(condition, entrants, *methods->vote, setting.options, progress);
-                                      });
+  const std::size_t work_each = experiment::shift_work(entrants.size(), setting.options);
+  const RunCondition run_one = [&](const Condition& condition, experiment::Progress* progress) {
+    return experiment::run_shift(condition, entrants, *methods->vote, setting.options, progress);
+  };
+  if (!flags.pools.empty() && !flags.per_ordering.file.empty()) return complain("--per-ordering is of whole pools: leave out --pools");
+  if (!flags.pools.empty()) return run_pools(flags, *conditions, setting, work_each, run_one);
+  const auto results = for_conditions("shift", *conditions, work_each, run_one);
   if (!results) return complain("stopped", kInterrupted);
   const Result<report::Report> report = experiment::shift_report(*results, setting);
   if (!report) return complain("--" + report.error().message);
@@ -83,6 +137,13 @@ Command add_shift_experiment(CLI::App& experiment) {
   flags->run.add_to(*app);
   flags->run.add_resamples_to(*app);
   flags->outcomes.add_to(*app);
+  repeatable(app->add_option("--pools", flags->pools, "Also with some of the models alone: pools of these sizes, such as 1,2,3,all"))
+      ->delimiter(',')
+      ->type_name("SIZES");
+  app->add_option("--subsets", flags->subsets, "With --pools: random pools of each size above 1, at most")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N")
+      ->capture_default_str();
   flags->output.add_to(*app);
   flags->per_ordering.add_to(*app);
   return {app, [flags] { return run(*flags); }};

@@ -237,26 +237,33 @@ std::optional<ConditionResult> run_shift(const Condition& condition, std::span<c
   return result;
 }
 
-Result<ComparisonTable> compare(std::span<const ConditionResult> conditions, std::string_view focus, Compared metric) {
-  const auto resampled = [&](const EntrantResult& entrant) -> const Resampled& {
-    return metric == Compared::kEce ? entrant.ece : metric == Compared::kBrier ? entrant.brier : entrant.log_loss;
-  };
+double mean_of(const EntrantResult& entrant, Compared metric) {
   const Metric scored = metric == Compared::kEce ? kEce : metric == Compared::kBrier ? kBrier : kLogLoss;
-  ComparisonTable table;
-  std::vector<double> p_values;
-  for (const ConditionResult& condition : conditions) {
-    const auto ours = std::find_if(condition.entrants.begin(), condition.entrants.end(), [&](const auto& e) { return e.label == focus; });
-    if (ours == condition.entrants.end()) {
-      return Error{ErrorCode::kNotFound, "focus: " + std::string(focus) + " is not among the methods of this experiment"};
-    }
-    for (const EntrantResult& rival : condition.entrants) {
-      if (rival.label == focus) continue;
-      Comparison one{condition.name, rival.label, 0.0, paired_difference(resampled(*ours), resampled(rival), Better::kLower), 1.0};
-      one.mean = ours->scores.mean[scored].value_or(0.0) - rival.scores.mean[scored].value_or(0.0);
-      p_values.push_back(one.difference.p_value);
-      table.comparisons.push_back(std::move(one));
-    }
+  return entrant.scores.mean[scored].value_or(0.0);
+}
+
+const Resampled& resampled_of(const EntrantResult& entrant, Compared metric) {
+  return metric == Compared::kEce ? entrant.ece : metric == Compared::kBrier ? entrant.brier : entrant.log_loss;
+}
+
+Result<std::vector<Comparison>> compare(const ConditionResult& condition, std::string_view focus, Compared metric) {
+  const auto ours = std::find_if(condition.entrants.begin(), condition.entrants.end(), [&](const auto& e) { return e.label == focus; });
+  if (ours == condition.entrants.end()) {
+    return Error{ErrorCode::kNotFound, "focus: " + std::string(focus) + " is not among the methods of this experiment"};
   }
+  std::vector<Comparison> comparisons;
+  for (const EntrantResult& rival : condition.entrants) {
+    if (rival.label == focus) continue;
+    comparisons.push_back({condition.name, rival.label, mean_of(*ours, metric) - mean_of(rival, metric),
+                           paired_difference(resampled_of(*ours, metric), resampled_of(rival, metric), Better::kLower), 1.0});
+  }
+  return comparisons;
+}
+
+ComparisonTable tabulate(std::vector<Comparison> comparisons) {
+  ComparisonTable table{std::move(comparisons), {}};
+  std::vector<double> p_values;
+  for (const Comparison& one : table.comparisons) p_values.push_back(one.difference.p_value);
   const std::vector<double> corrected = holm(p_values);
   for (std::size_t i = 0; i < corrected.size(); ++i) {
     Comparison& one = table.comparisons[i];
@@ -271,6 +278,16 @@ Result<ComparisonTable> compare(std::span<const ConditionResult> conditions, std
     }
   }
   return table;
+}
+
+Result<ComparisonTable> compare(std::span<const ConditionResult> conditions, std::string_view focus, Compared metric) {
+  std::vector<Comparison> all;
+  for (const ConditionResult& condition : conditions) {
+    Result<std::vector<Comparison>> one = compare(condition, focus, metric);
+    if (!one) return one.error();
+    all.insert(all.end(), std::make_move_iterator(one->begin()), std::make_move_iterator(one->end()));
+  }
+  return tabulate(std::move(all));
 }
 
 }  // namespace margin::experiment

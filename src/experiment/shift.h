@@ -87,6 +87,11 @@ struct Record {
   std::size_t losses_after_holm = 0, wins_after_holm = 0;  // over the whole table
 };
 enum class Compared : std::uint8_t { kEce, kBrier, kLogLoss };
+inline constexpr Compared kCompared[] = {Compared::kEce, Compared::kBrier, Compared::kLogLoss};
+// Mean over orderings; 0 where nothing is graded.
+[[nodiscard]] double mean_of(const EntrantResult& entrant, Compared metric);
+[[nodiscard]] const Resampled& resampled_of(const EntrantResult& entrant, Compared metric);
+
 struct Comparison {
   std::string condition;
   std::string rival;
@@ -98,7 +103,10 @@ struct ComparisonTable {
   std::vector<Comparison> comparisons;
   std::vector<Record> records;  // by rival, in the order of the entrants
 };
-// `focus` against every other entrant. kNotFound: no such entrant.
+// `focus` against every other entrant, before any correction. kNotFound: no such entrant.
+[[nodiscard]] Result<std::vector<Comparison>> compare(const ConditionResult& condition, std::string_view focus, Compared metric);
+// Holm's correction over all of them together, and who beats whom how often.
+[[nodiscard]] ComparisonTable tabulate(std::vector<Comparison> comparisons);
 [[nodiscard]] Result<ComparisonTable> compare(std::span<const ConditionResult> conditions, std::string_view focus, Compared metric);
 
 }  // namespace margin::experiment

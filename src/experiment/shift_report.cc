@@ -23,13 +23,9 @@ constexpr Shown kShown[] = {{kEce, Compared::kEce, "ECE", Kind::kPercent},
                             {kBrier, Compared::kBrier, "Brier score", Kind::kNumber},
                             {kLogLoss, Compared::kLogLoss, "log loss", Kind::kNumber}};
 
-const Resampled& resampled(const EntrantResult& entrant, Compared compared) {
-  return compared == Compared::kEce ? entrant.ece : compared == Compared::kBrier ? entrant.brier : entrant.log_loss;
-}
-
 report::Estimate estimate(const EntrantResult& entrant, const Shown& shown) {
   report::Estimate result{entrant.scores.mean[shown.metric].value_or(0.0), std::nullopt};
-  if (const auto interval = percentile_interval(resampled(entrant, shown.compared))) result.interval = {interval->low, interval->high};
+  if (const auto interval = percentile_interval(resampled_of(entrant, shown.compared))) result.interval = {interval->low, interval->high};
   return result;
 }
 
@@ -138,7 +134,75 @@ report::DotPlot picture(std::span<const ConditionResult> conditions) {
   return plot;
 }
 
+// A row per method, over all conditions of the group.
+Table group_means(const ShiftGroup& group) {
+  Table table{.title = fmt::format("{}: means over {} condition{}", group.name(), group.conditions(), group.conditions() == 1 ? "" : "s"),
+              .columns = {{.name = "method"}}};
+  for (const Shown& shown : kShown) table.columns.push_back({.name = shown.name, .kind = shown.kind});
+  const std::vector<std::string> entrants = group.entrants();
+  for (std::size_t i = 0; i < entrants.size(); ++i) {
+    std::vector<Cell>& row = table.rows.emplace_back();
+    row.emplace_back(entrants[i]);
+    for (const Shown& shown : kShown) row.emplace_back(group.mean(i, shown.compared));
+  }
+  for (std::size_t column = 1; column < table.columns.size(); ++column) report::mark_best_in_column(table, column, report::Best::kLowest);
+  return table;
+}
+
+// One line per metric: how much is lost or won in all, and how the mean does beside the best of the others.
+Table group_verdict(const ShiftGroup& group, const ShiftSetting& setting) {
+  Table table{.title = fmt::format("{}: {} in short", group.name(), setting.focus),
+              .columns = {{.name = "metric"},
+                          {.name = "comparisons", .kind = Kind::kCount},
+                          {.name = "wins", .kind = Kind::kPercent},
+                          {.name = "losses", .kind = Kind::kPercent},
+                          {.name = "losses after Holm", .kind = Kind::kCount},
+                          {.name = "best rival"},
+                          {.name = "minus best rival (x 100)", .kind = Kind::kNumber}}};
+  for (const Shown& shown : kShown) {
+    const ComparisonTable compared = group.comparisons(shown.compared);
+    Record all;
+    for (const Record& record : compared.records) {
+      all.wins += record.wins, all.losses += record.losses, all.losses_after_holm += record.losses_after_holm;
+    }
+    const auto count = static_cast<double>(compared.comparisons.size());
+    const ShiftGroup::Contest contest = group.against_best(shown.compared);
+    report::Estimate difference{100.0 * contest.mean, std::nullopt};
+    if (const auto& interval = contest.difference.interval) difference.interval = {100.0 * interval->low, 100.0 * interval->high};
+    std::vector<Cell>& row = table.rows.emplace_back();
+    row.emplace_back(std::string(shown.name));
+    row.emplace_back(compared.comparisons.size());
+    row.emplace_back(static_cast<double>(all.wins) / count);
+    row.emplace_back(static_cast<double>(all.losses) / count);
+    row.emplace_back(all.losses_after_holm);
+    row.emplace_back(contest.rival);
+    row.emplace_back(difference);
+  }
+  table.notes = {"The best rival is the other method with the lowest mean; the interval is of the mean difference, over resampled tasks."};
+  return table;
+}
+
 }  // namespace
+
+report::Report shift_pools_report(std::span<const ShiftGroup> groups, const ShiftSetting& setting) {
+  report::Report report{.title = "Shift in pools of several sizes"};
+  report.summary.push_back(
+      fmt::format("Boundary {}: mean over {} orderings (seed {}), {} resamples of the target's tasks. Conditions of a size weigh alike.",
+                  setting.boundary, setting.options.orderings, setting.options.seed, setting.options.resamples));
+  for (const ShiftGroup& group : groups) {
+    report::Section section{.heading = group.name()};
+    section.tables.push_back(group_means(group));
+    if (setting.options.resamples > 0 && group.entrants().size() > 1) {
+      section.tables.push_back(group_verdict(group, setting));
+      for (const Shown& shown : kShown) {
+        section.tables.push_back(records(group.comparisons(shown.compared), setting, shown));
+        section.tables.back().title = group.name() + ": " + section.tables.back().title;
+      }
+    }
+    report.sections.push_back(std::move(section));
+  }
+  return report;
+}
 
 Result<report::Report> shift_report(std::span<const ConditionResult> conditions, const ShiftSetting& setting) {
   report::Report report{.title = "Shift"};

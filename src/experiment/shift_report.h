@@ -5,6 +5,7 @@
 #include <string>
 
 #include "experiment/shift.h"
+#include "experiment/shift_pools.h"
 #include "margin/result.h"
 #include "report/html.h"
 
@@ -19,5 +20,8 @@ struct ShiftSetting {
 
 // kNotFound: the focus is not among the methods.
 [[nodiscard]] Result<report::Report> shift_report(std::span<const ConditionResult> conditions, const ShiftSetting& setting);
+
+// A section per pool size.
+[[nodiscard]] report::Report shift_pools_report(std::span<const ShiftGroup> groups, const ShiftSetting& setting);
 
 }  // namespace margin::experiment

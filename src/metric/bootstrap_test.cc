@@ -236,6 +236,14 @@ TEST(Difference, PValueIsTwiceTheSmallerTail) {
   EXPECT_NEAR(paired_difference(resampled(0, 999), zero, Better::kLower).p_value, 2.0 / 1000.0, 1e-15);
 }
 
+TEST(Difference, BeyondTheLastResampleThePValueIsANormalTail) {
+  Resampled ten_deviations;
+  for (int i = 0; i < 1000; ++i) ten_deviations.emplace_back(i % 2 == 0 ? 9.0 : 11.0);
+  EXPECT_NEAR(paired_difference(ten_deviations, Resampled(1000, 0.0), Better::kLower).p_value, 1.523971e-23, 1e-28);
+  // Differences that do not vary have no tail to speak of: then counting is all there is.
+  EXPECT_NEAR(paired_difference(Resampled(999, 2.0), Resampled(999, 0.0), Better::kLower).p_value, 2.0 / 1000.0, 1e-15);
+}
+
 TEST(Difference, GapClosedSkipsPerfectBases) {
   const Resampled gaps = gap_closed({0.7, 0.7, std::nullopt}, {0.6, 0.8, 0.1}, {0.8, 0.8, 0.9});
   EXPECT_NEAR(*gaps[0], 0.5, 1e-12);

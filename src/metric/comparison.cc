@@ -1,5 +1,6 @@
 // What follows from resamples: intervals, verdicts, p-values, Holm's correction.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
@@ -16,6 +17,17 @@ std::vector<double> defined(const Resampled& resampled) {
     if (value) values.push_back(*value);
   }
   return values;
+}
+
+// Two-sided, as if the resampled differences were normal; 1 where they do not vary.
+double normal_tail_p(const Resampled& differences) {
+  const std::vector<double> values = defined(differences);
+  const double n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  if (!(squares > 0.0)) return 1.0;
+  return std::erfc(std::fabs(mean) / std::sqrt(2.0 * squares / n));
 }
 
 }  // namespace
@@ -51,9 +63,10 @@ Difference paired_difference(const Resampled& a, const Resampled& b, Better bett
   }
   Difference result{.interval = percentile_interval(differences)};
   if (!result.interval) return result;
-  // The one is the observed sample itself: a bootstrap of B resamples cannot claim less than about 2/B.
-  const double tail = static_cast<double>(1 + std::min(not_above, not_below)) / static_cast<double>(counted + 1);
-  result.p_value = std::min(1.0, 2.0 * tail);
+  // The one is the observed sample itself: counting B resamples cannot claim less than about 2/B. Beyond that only a normal tail can.
+  const std::size_t crossed = std::min(not_above, not_below);
+  result.p_value = std::min(1.0, 2.0 * static_cast<double>(1 + crossed) / static_cast<double>(counted + 1));
+  if (crossed == 0) result.p_value = std::min(result.p_value, normal_tail_p(differences));
   const bool below = result.interval->high < 0.0;
   const bool above = result.interval->low > 0.0;
   if (below || above) result.verdict = below == (better == Better::kLower) ? Verdict::kWin : Verdict::kLoss;

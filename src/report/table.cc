@@ -41,6 +41,15 @@ std::string render_one(const Table& table, Format format, const TextStyle& style
 
 }  // namespace
 
+Cell::Cell(const Estimate& estimate) {
+  if (const auto known = finite(estimate)) content = *known;
+}
+
+Cell::Cell(const std::optional<double>& value) {
+  if (!value) return;
+  if (const auto known = finite(Estimate{*value, {}})) content = *known;
+}
+
 void mark_best_in_column(Table& table, std::size_t column, Best which) {
   std::vector<Cell*> cells;
   for (auto& row : table.rows) cells.push_back(&row.at(column));

@@ -38,13 +38,9 @@ struct Cell {
   Cell(std::string text) : content(std::move(text)) {}         // NOLINT(google-explicit-constructor)
   Cell(std::string_view text) : content(std::string(text)) {}  // NOLINT(google-explicit-constructor)
   Cell(const char* text) : content(std::string(text)) {}       // NOLINT(google-explicit-constructor)
-  Cell(const Estimate& estimate) {                             // NOLINT(google-explicit-constructor)
-    if (const auto known = finite(estimate)) content = *known;
-  }
-  Cell(double value) : Cell(Estimate{value, {}}) {}  // NOLINT(google-explicit-constructor)
-  Cell(const std::optional<double>& value) {         // NOLINT(google-explicit-constructor)
-    if (value) *this = Cell(*value);
-  }
+  Cell(const Estimate& estimate);                              // NOLINT(google-explicit-constructor)
+  Cell(const std::optional<double>& value);                    // NOLINT(google-explicit-constructor)
+  Cell(double value) : Cell(Estimate{value, {}}) {}            // NOLINT(google-explicit-constructor)
   template <std::integral T>
   requires(!std::same_as<T, bool>) Cell(T count) : Cell(static_cast<double>(count)) {}  // NOLINT(google-explicit-constructor)
 
