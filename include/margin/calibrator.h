@@ -190,12 +190,16 @@ class Calibrator {
   std::vector<Presence> presence_;
 };
 
-// Every registered method, in the order tables show them.
+// Every method in its newest version, in the order tables show them.
 [[nodiscard]] std::span<const CalibratorInfo* const> calibrator_catalog();
+// Versions that newer ones have replaced; what was stored with them goes on with them.
+[[nodiscard]] std::span<const CalibratorInfo* const> replaced_calibrators();
+// A `name` is an identifier, which means its newest version, or identifier@version: "margin_adaptive@1".
+[[nodiscard]] Result<const CalibratorInfo*> find_calibrator(std::string_view name);
 
 // kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know; kInvalidArgument: a bad
 // parameter.
-[[nodiscard]] Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view identifier, const Parameters& parameters = {});
+[[nodiscard]] Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view name, const Parameters& parameters = {});
 [[nodiscard]] Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view identifier, int version, const Parameters& parameters);
 
 // kCorrupt: not a snapshot, truncated, or a state no calibrator can reach; kNotFound: a method or version this binary does not know.

@@ -2,8 +2,9 @@
 //
 // Per model, band, clock and link it keeps two decayed sums: outcomes and exposure. A clock is a memory length; a link says how exposure
 // grows with stated confidence (c^0 replaces it, c^1 is margin's ratio, c^4 trusts only the very confident). One (clock, link) is an
-// expert, and one lane of the arithmetic below. The experts are mixed by recent likelihood; a faster clock that keeps winning overwrites
-// the slower ones. Then resolution must be earned, the pool is recalibrated by output bin, and what is left in a bin is steered to zero.
+// expert, and one lane of the arithmetic below. Beside them stand experts that temper the stated odds (TemperedOdds; version 1 has none).
+// All are mixed by recent likelihood; a faster clock that keeps winning overwrites the slower ones. Then resolution must be earned, the
+// pool is recalibrated by output bin, and what is left in a bin is steered to zero.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "base/pair.h"
 #include "calibrate/margin_adaptive_parameters.h"
 #include "calibrate/registry.h"
+#include "calibrate/tempered_odds.h"
 #include "margin/math.h"
 
 namespace margin {
@@ -25,6 +27,7 @@ using internal::kLinksMax;
 using internal::larger;
 using internal::Pair;
 using internal::smaller;
+using internal::TemperedOdds;
 
 constexpr std::size_t kPairsMax = kClocksMax * kLinksMax / 2;
 constexpr std::size_t kDefaultBands = 3;
@@ -36,8 +39,8 @@ constexpr std::size_t kDefaultLanes = kDefaultClocks * kDefaultLinks;
 template <bool kFixed>
 class MarginAdaptive final : public Calibrator {
  public:
-  explicit MarginAdaptive(Parameters resolved)
-      : Calibrator(internal::adaptive_info(), std::move(resolved)),
+  MarginAdaptive(const CalibratorInfo& info, Parameters resolved)
+      : Calibrator(info, std::move(resolved)),
         clocks_(list(parameters(), "clocks")),
         links_(list(parameters(), "links").begin(), list(parameters(), "links").end()),
         band_count_(static_cast<std::size_t>(integer(parameters(), "bands"))),
@@ -54,20 +57,29 @@ class MarginAdaptive final : public Calibrator {
         resolution_prior_(number(parameters(), "resolution_prior")),
         resolution_start_(number(parameters(), "resolution_start")),
         resolution_tasks_(number(parameters(), "resolution_tasks")),
-        recalibration_prior_(number(parameters(), "recalibration_prior")),
         recalibration_tasks_(number(parameters(), "recalibration_tasks")),
         steering_(number(parameters(), "steering")),
+        odds_(info.version == 1 ? TemperedOdds({}, 0.0) : TemperedOdds(list(parameters(), "roots"), number(parameters(), "odds_step"))),
         pool_(block_size(), both(0.0)),
+        bin_prior_(bin_count_),
         bin_outcome_(bin_count_),
         bin_predicted_(bin_count_),
         bin_steer_(bin_count_),
         pool_factors_(band_count() * pairs()) {
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
-      set(weights_, lane, 1.0 / static_cast<double>(lanes()));
+      set(weights_, lane, 1.0 / static_cast<double>(experts()));
       set(prior_exposure_, lane, power(number(parameters(), "prior_confidence"), static_cast<unsigned>(links_[lane % link_count()])));
       set(model_keep_, lane, 1.0 - 1.0 / clocks_[lane / link_count()]);
     }
     if (lanes() % 2 != 0) set(prior_exposure_, lanes(), 1.0);  // the idle lane must stay finite
+    for (std::size_t i = 0; i < odds_.size(); ++i) {
+      TemperedOdds::set(odds_weights_, i, 1.0 / static_cast<double>(experts()));
+      TemperedOdds::set(odds_used_, i, 1.0);
+    }
+    for (std::size_t bin = 0; bin < bin_count_; ++bin) {  // as if that many answers of the bin's centre had been seen
+      bin_prior_[bin] = number(parameters(), "recalibration_prior") * (static_cast<double>(bin) + 0.5) / static_cast<double>(bin_count_);
+    }
+    refresh_clock_shares();
     refresh_pool_memory();
     refresh_pool();
   }
@@ -78,9 +90,11 @@ class MarginAdaptive final : public Calibrator {
   void on_join(ModelId model, const Calibrator* donor, ModelId donor_model) override {
     models_[model] = Model{};
     models_[model].epoch = epoch_;
+    odds_.model(model) = TemperedOdds::all(1.0);
     if (donor == nullptr) return;
     // A predecessor's ratios, with no more evidence behind them than the priors they must convince.
     const auto& source = static_cast<const MarginAdaptive&>(*donor);
+    odds_.inherit(model, source.odds_, donor_model);
     const Counters inherited = source.current(donor_model);
     std::copy(inherited.begin(), inherited.begin() + static_cast<std::ptrdiff_t>(block_size()), counters(model));
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
@@ -117,14 +131,18 @@ class MarginAdaptive final : public Calibrator {
 
     Lanes p = forecast.experts;
     for (std::size_t v = 0; v < pairs(); ++v) p[v] = larger(smaller(p[v], both(0.99)), both(0.01));
+    TemperedOdds::Values tempered = forecast.tempered;
+    for (Pair& pair : tempered) pair = larger(smaller(pair, both(0.99)), both(0.01));
     const std::array<double, kClocksMax> by_clock = mean_by_clock(p);
-    reweigh(p, outcome, std::min(1.0, weight / per_task), share_ / per_task);
+    reweigh(p, tempered, outcome, std::min(1.0, weight / per_task), share_ / per_task);
+    odds_.learn(observation.model, tempered, outcome, weight, per_task);
 
     count(observation, forecast);
     recalibrate(forecast.earned, outcome, weight);
 
-    const std::size_t pool_fired = alarm(pool_cusum_, outcome, by_clock, weight * std::min(1.0, alarm_rate_ / per_task), pool_alarm_);
-    const std::size_t model_fired = alarm(owner.cusum, outcome, by_clock, weight, model_alarm_);
+    const std::array<double, kClocksMax> gains = faster_gains(outcome, by_clock);
+    const std::size_t pool_fired = alarm(pool_cusum_, gains, weight * std::min(1.0, alarm_rate_ / per_task), pool_alarm_);
+    const std::size_t model_fired = alarm(owner.cusum, gains, weight, model_alarm_);
     if (pool_fired != kNone) forget_with_pool(pool_fired);
     if (model_fired != kNone) {
       settle(observation.model);
@@ -145,8 +163,9 @@ class MarginAdaptive final : public Calibrator {
   void describe(ModelId model, Explanation& explanation) const override {
     const auto k = static_cast<std::size_t>(explanation.band);
     const Forecast forecast = this->forecast(model, explanation.confidence);
-    const double by_pool = mixture(clipped_at_one(pool_band(k), forecast.powers));
-    const double by_model = mixture(clipped_at_one(forecast.with_model, forecast.powers));
+    const TemperedOdds::Values pool_odds = odds_.with_pool(explanation.confidence);
+    const double by_pool = mixture(clipped_at_one(pool_band(k), forecast.powers), TemperedOdds::probabilities(pool_odds));
+    const double by_model = mixture(clipped_at_one(forecast.with_model, forecast.powers), forecast.tempered);
     // Below the smallest normal number a factor would overflow, as it would at 0.
     const bool has_factor = explanation.confidence >= std::numeric_limits<double>::min();
     const double stated = has_factor ? explanation.confidence : 1.0;
@@ -162,10 +181,13 @@ class MarginAdaptive final : public Calibrator {
 
   void make_room(std::size_t models) override {
     models_.resize(models);
+    odds_.make_room(models);
     counters_.resize(models * block_size(), both(0.0));
   }
 
-  [[nodiscard]] std::size_t saved_bytes_per_model() const override { return (2 * band_count() * lanes() + clock_count()) * sizeof(double); }
+  [[nodiscard]] std::size_t saved_bytes_per_model() const override {
+    return (2 * band_count() * lanes() + clock_count() + odds_.size()) * sizeof(double);
+  }
 
   void save(internal::Encoder& out) const override {
     const auto reals = [&](const double* first, std::size_t size) { std::for_each(first, first + size, [&](double x) { out.real(x); }); };
@@ -180,9 +202,15 @@ class MarginAdaptive final : public Calibrator {
     row_of_lanes(weights_.data());
     for (const double x : {spread_, agreement_, outcomes_per_task_, outcomes_this_task_}) out.real(x);
     for (const auto* bins : {&bin_outcome_, &bin_predicted_, &bin_steer_}) reals(bins->data(), bin_count_);
+    const auto tempered = [&](const TemperedOdds::Values& values) {
+      for (std::size_t i = 0; i < odds_.size(); ++i) out.real(TemperedOdds::get(values, i));
+    };
+    tempered(odds_weights_);
+    tempered(odds_.pool());
     for (ModelId model = 0; model < models_.size(); ++model) {
       rows(current(model).data());
       reals(models_[model].cusum.data(), clock_count());
+      tempered(odds_.model(model));
       out.flag(models_[model].observed);
     }
   }
@@ -211,16 +239,24 @@ class MarginAdaptive final : public Calibrator {
     reals(bin_outcome_.data(), bin_count_, 0.0);
     reals(bin_predicted_.data(), bin_count_, 0.0);
     reals(bin_steer_.data(), bin_count_, -kSumMax);
+    const auto tempered = [&](TemperedOdds::Values& values, double low, double high) {
+      for (std::size_t i = 0; i < odds_.size(); ++i) TemperedOdds::set(values, i, real(low, high));
+    };
+    tempered(odds_weights_, 0.0, 2.0);
+    tempered(odds_.pool(), 1.0 / TemperedOdds::kScaleMax, TemperedOdds::kScaleMax);
     for (ModelId model = 0; model < models_.size(); ++model) {
       rows(counters(model));
       reals(models_[model].cusum.data(), clock_count(), 0.0);
+      tempered(odds_.model(model), 1.0 / TemperedOdds::kScaleMax, TemperedOdds::kScaleMax);
       models_[model].observed = in.flag();
       if (models_[model].observed && present(model)) taught_ += 1.0;
     }
     double whole = 0.0;
     for (std::size_t lane = 0; lane < lanes(); ++lane) whole += get(weights_, lane);
+    for (std::size_t i = 0; i < odds_.size(); ++i) whole += TemperedOdds::get(odds_weights_, i);
     if (!(whole > 0.5 && whole < 2.0)) in.fail();
     if (!in.ok()) return;
+    refresh_clock_shares();
     refresh_pool_memory();
     refresh_pool();
   }
@@ -244,6 +280,7 @@ class MarginAdaptive final : public Calibrator {
     Lanes powers;      // c^link
     Lanes with_model;  // pool band factor x model ratio
     Lanes experts;     // ... x band ratio x power, at most 1
+    TemperedOdds::Values tempered;
     double mixed;
     double plain;
     double earned;
@@ -259,7 +296,8 @@ class MarginAdaptive final : public Calibrator {
   [[nodiscard]] std::size_t band_count() const { return kFixed ? kDefaultBands : band_count_; }
   [[nodiscard]] std::size_t clock_count() const { return kFixed ? kDefaultClocks : clocks_.size(); }
   [[nodiscard]] std::size_t link_count() const { return kFixed ? kDefaultLinks : links_.size(); }
-  [[nodiscard]] std::size_t lanes() const { return clock_count() * link_count(); }     // experts: lane = clock * links + link
+  [[nodiscard]] std::size_t lanes() const { return clock_count() * link_count(); }  // lane = clock * links + link
+  [[nodiscard]] std::size_t experts() const { return lanes() + odds_.size(); }
   [[nodiscard]] std::size_t pairs() const { return (lanes() + 1) / 2; }                // an idle last lane has weight 0 and stays finite
   [[nodiscard]] std::size_t block_size() const { return 2 * band_count() * pairs(); }  // pairs of one owner's counters
 
@@ -325,32 +363,24 @@ class MarginAdaptive final : public Calibrator {
         exposures += exposure(pool_.data(), k)[v];
       }
       const Pair whole = (outcomes + both(pool_prior_ * prior_outcome_)) / (exposures + both(pool_prior_) * prior_exposure_[v]);
+      pool_whole_[v] = whole;
       for (std::size_t k = 0; k < band_count(); ++k) {
         pool_factors_[k * pairs() + v] =
             (outcome(pool_.data(), k)[v] + both(pool_band_prior_) * whole) / (exposure(pool_.data(), k)[v] + both(pool_band_prior_));
       }
     }
-    for (std::size_t j = 0; j < clock_count(); ++j) {
-      const std::size_t lane = j * link_count();  // link 0: exposure is the plain count
-      double right = 0.0;
-      double seen = 0.0;
-      for (std::size_t k = 0; k < band_count(); ++k) {
-        right += get(outcome(pool_.data(), k), lane);
-        seen += get(exposure(pool_.data(), k), lane);
-      }
-      pool_accuracy_[j] = (right + pool_prior_ * prior_outcome_) / (seen + pool_prior_);
-    }
   }
 
   [[nodiscard]] Forecast forecast(ModelId model, double confidence) const {
     if (models_[model].epoch != epoch_ && missed_alarm(model) != kNone) [[unlikely]]
-      return forecast_from(current(model).data(), confidence);
-    return forecast_from(counters(model), confidence);
+      return forecast_from(model, current(model).data(), confidence);
+    return forecast_from(model, counters(model), confidence);
   }
 
-  [[nodiscard]] Forecast forecast_from(const Pair* counters, double confidence) const {
+  [[nodiscard]] Forecast forecast_from(ModelId model, const Pair* counters, double confidence) const {
     Forecast forecast;
     const auto k = static_cast<std::size_t>(band_of(confidence, bands()));
+    forecast.tempered = TemperedOdds::probabilities(odds_.with_model(odds_.with_pool(confidence), model));
     forecast.powers = powers(confidence);
     for (std::size_t v = 0; v < pairs(); ++v) {
       Pair right = both(0.0);
@@ -365,7 +395,7 @@ class MarginAdaptive final : public Calibrator {
                               (exposure(counters, k)[v] * pool_factors_[k * pairs() + v] * model_ratio + both(band_prior_));
       forecast.experts[v] = smaller(forecast.with_model[v] * band_ratio * forecast.powers[v], both(1.0));
     }
-    forecast.mixed = mixture(forecast.experts);
+    forecast.mixed = mixture(forecast.experts, forecast.tempered);
     forecast.plain = plain_accuracy(counters);
     forecast.earned = clip01(forecast.plain + resolution() * (forecast.mixed - forecast.plain));
     forecast.recalibrated = clip01(forecast.earned * recalibration(forecast.earned));
@@ -394,7 +424,7 @@ class MarginAdaptive final : public Calibrator {
     return p;
   }
 
-  [[nodiscard]] double mixture(const Lanes& p) const {
+  [[nodiscard]] double mixture(const Lanes& p, const TemperedOdds::Values& tempered) const {
     // In lane order, as the reference sums: at the start all experts agree, and the last bit decides an output bin.
     double sum = 0.0;
     for (std::size_t v = 0; v < pairs(); ++v) {
@@ -402,7 +432,13 @@ class MarginAdaptive final : public Calibrator {
       sum += product[0];
       sum += product[1];
     }
-    return sum;
+    double of_odds = 0.0;  // apart, so that neither sum waits for the other
+    for (std::size_t v = 0; v < tempered.size(); ++v) {
+      const Pair product = odds_weights_[v] * tempered[v];
+      of_odds += product[0];
+      of_odds += product[1];
+    }
+    return sum + of_odds;
   }
 
   // The model's accuracy whatever it says, shrunk to the pool's, over the clocks as they are weighted now.
@@ -416,7 +452,7 @@ class MarginAdaptive final : public Calibrator {
         right += get(outcome(counters, k), lane);
         seen += get(exposure(counters, k), lane);
       }
-      total += clock_weight(j) * (right + model_prior_ * pool_accuracy_[j]) / (seen + model_prior_);
+      total += clock_share_[j] * (right + model_prior_ * get(pool_whole_, lane)) / (seen + model_prior_);
     }
     return total;
   }
@@ -424,6 +460,14 @@ class MarginAdaptive final : public Calibrator {
     double sum = 0.0;
     for (std::size_t l = 0; l < link_count(); ++l) sum += get(weights_, j * link_count() + l);
     return sum;
+  }
+
+  // What a clock weighs among the clocks. Without tempered odds that is its weight: they are all there is.
+  void refresh_clock_shares() {
+    double all = 0.0;
+    for (std::size_t j = 0; j < clock_count(); ++j) all += clock_share_[j] = clock_weight(j);
+    if (odds_.size() == 0) return;
+    for (std::size_t j = 0; j < clock_count(); ++j) clock_share_[j] /= all;
   }
 
   [[nodiscard]] double outcomes_per_task() const { return std::max(1.0, outcomes_per_task_ > 0.0 ? outcomes_per_task_ : taught_); }
@@ -458,8 +502,7 @@ class MarginAdaptive final : public Calibrator {
     return (1.0 - at.share) * bin_factor(at.lower) + at.share * bin_factor(at.upper);
   }
   [[nodiscard]] double bin_factor(std::size_t bin) const {
-    const double prior = recalibration_prior_ * (static_cast<double>(bin) + 0.5) / static_cast<double>(bin_count_);
-    return (bin_outcome_[bin] + prior) / (bin_predicted_[bin] + prior);
+    return (bin_outcome_[bin] + bin_prior_[bin]) / (bin_predicted_[bin] + bin_prior_[bin]);
   }
   void recalibrate(double earned, double outcome, double weight) {
     for (double& x : bin_outcome_) x *= recalibration_keep_;
@@ -478,15 +521,21 @@ class MarginAdaptive final : public Calibrator {
   }
 
   // Soft-Bayes: a step of size `scale` toward Bayes' rule (at 1 it is Bayes' rule), then a fixed share to everybody.
-  void reweigh(const Lanes& p, double outcome, double scale, double share) {
-    const double mixed = mixture(p);
-    const Pair up = both(scale * outcome / mixed);
-    const Pair down = both(scale * (1.0 - outcome) / (1.0 - mixed));
-    const Pair floor = both(share / static_cast<double>(lanes()));
+  void reweigh(const Lanes& p, const TemperedOdds::Values& tempered, double outcome, double scale, double share) {
+    const double mixed = mixture(p, tempered);
+    const double up = scale * outcome / mixed;
+    const double down = scale * (1.0 - outcome) / (1.0 - mixed);
+    const double floor = share / static_cast<double>(experts());
     for (std::size_t v = 0; v < pairs(); ++v) {
-      weights_[v] = both(1.0 - share) * weights_[v] * (both(1.0 - scale) + up * p[v] + down * (both(1.0) - p[v])) + floor;
+      const Pair gain = both(1.0 - scale) + both(up) * p[v] + both(down) * (both(1.0) - p[v]);
+      weights_[v] = both(1.0 - share) * weights_[v] * gain + both(floor);
     }
     if (lanes() % 2 != 0) set(weights_, lanes(), 0.0);
+    for (std::size_t v = 0; v < tempered.size(); ++v) {
+      const Pair gain = both(1.0 - scale) + both(up) * tempered[v] + both(down) * (both(1.0) - tempered[v]);
+      odds_weights_[v] = both(1.0 - share) * odds_weights_[v] * gain + both(floor) * odds_used_[v];
+    }
+    refresh_clock_shares();
   }
 
   [[nodiscard]] std::array<double, kClocksMax> mean_by_clock(const Lanes& p) const {
@@ -514,16 +563,23 @@ class MarginAdaptive final : public Calibrator {
     decay_and_add(pool_.data(), pool_keep_);
   }
 
-  // A faster clock that keeps winning over the next slower one. 2(a-b)/(a+b) stands for ln(a/b): near it for close clocks, never beyond 2.
-  // Returns the fastest clock whose evidence passed the limit; its evidence and that of the slower ones starts anew.
-  [[nodiscard]] std::size_t alarm(std::array<double, kClocksMax>& cusum, double outcome, const std::array<double, kClocksMax>& by_clock,
-                                  double scale, double limit) const {
-    std::size_t fired = kNone;
+  // By how much a clock was better than the next slower one. 2(a-b)/(a+b) stands for ln(a/b): near it for close clocks, never beyond 2.
+  [[nodiscard]] std::array<double, kClocksMax> faster_gains(double outcome, const std::array<double, kClocksMax>& by_clock) const {
+    std::array<double, kClocksMax> gains{};
     for (std::size_t j = 0; j + 1 < clock_count(); ++j) {
       const double a = by_clock[j];
       const double b = by_clock[j + 1];
-      const double gain = outcome * 2.0 * (a - b) / (a + b) - (1.0 - outcome) * 2.0 * (a - b) / (2.0 - a - b);
-      cusum[j] = std::max(0.0, cusum[j] + scale * gain);
+      gains[j] = outcome * 2.0 * (a - b) / (a + b) - (1.0 - outcome) * 2.0 * (a - b) / (2.0 - a - b);
+    }
+    return gains;
+  }
+  // A faster clock that keeps winning. Returns the fastest whose evidence passed the limit; its evidence and that of the slower ones starts
+  // anew.
+  [[nodiscard]] std::size_t alarm(std::array<double, kClocksMax>& cusum, const std::array<double, kClocksMax>& gains, double scale,
+                                  double limit) const {
+    std::size_t fired = kNone;
+    for (std::size_t j = 0; j + 1 < clock_count(); ++j) {
+      cusum[j] = std::max(0.0, cusum[j] + scale * gains[j]);
       if (fired == kNone && cusum[j] > limit) fired = j;
     }
     if (fired != kNone) std::fill(cusum.begin() + static_cast<std::ptrdiff_t>(fired), cusum.end(), 0.0);
@@ -540,6 +596,7 @@ class MarginAdaptive final : public Calibrator {
       for (std::size_t j = clock; j < clock_count(); ++j) sum += get(weights_, j * links + l);
       for (std::size_t j = clock; j < clock_count(); ++j) set(weights_, j * links + l, sum / static_cast<double>(clock_count() - clock));
     }
+    refresh_clock_shares();
   }
 
   const std::vector<double> clocks_;
@@ -558,9 +615,9 @@ class MarginAdaptive final : public Calibrator {
   const double resolution_prior_;
   const double resolution_start_;
   const double resolution_tasks_;
-  const double recalibration_prior_;
   const double recalibration_tasks_;
   const double steering_;
+  TemperedOdds odds_;
   Lanes prior_exposure_{};
   Lanes model_keep_{};
 
@@ -571,9 +628,11 @@ class MarginAdaptive final : public Calibrator {
   std::array<std::uint64_t, kClocksMax> last_alarm_{};  // by clock: the epoch of its latest pool alarm
   std::uint64_t epoch_ = 0;                             // pool alarms so far
   double taught_ = 0.0;                                 // present models with an observation
-  Lanes weights_{};                                     // of the experts; they sum to 1
-  double spread_ = 0.0;                                 // decayed sum of d * d, d = mixture - plain accuracy
-  double agreement_ = 0.0;                              // decayed sum of d * (outcome - plain accuracy)
+  Lanes weights_{};                                     // of the experts; with the next they sum to 1
+  TemperedOdds::Values odds_weights_ = TemperedOdds::all(0.0);
+  double spread_ = 0.0;     // decayed sum of d * d, d = mixture - plain accuracy
+  double agreement_ = 0.0;  // decayed sum of d * (outcome - plain accuracy)
+  std::vector<double> bin_prior_;
   std::vector<double> bin_outcome_;
   std::vector<double> bin_predicted_;
   std::vector<double> bin_steer_;
@@ -581,22 +640,27 @@ class MarginAdaptive final : public Calibrator {
   double outcomes_this_task_ = 0.0;
 
   // Kept up to date from the above.
+  std::array<double, kClocksMax> clock_share_{};
+  TemperedOdds::Values odds_used_ = TemperedOdds::all(0.0);  // 1 for an expert that there is
   Lanes pool_keep_{};
   double resolution_keep_ = 1.0;
   double recalibration_keep_ = 1.0;
   std::vector<Pair> pool_factors_;  // by band
-  std::array<double, kClocksMax> pool_accuracy_{};
+  Lanes pool_whole_{};              // the pool's factor over all bands; with link 0 that is its plain accuracy
 };
 
-std::unique_ptr<Calibrator> make(Parameters resolved) {
+std::unique_ptr<Calibrator> make_version(const CalibratorInfo& info, Parameters resolved) {
   const bool fixed = static_cast<std::size_t>(integer(resolved, "bands")) == kDefaultBands &&
                      list(resolved, "clocks").size() == kDefaultClocks && list(resolved, "links").size() == kDefaultLinks;
-  if (fixed) return std::make_unique<MarginAdaptive<true>>(std::move(resolved));
-  return std::make_unique<MarginAdaptive<false>>(std::move(resolved));
+  if (fixed) return std::make_unique<MarginAdaptive<true>>(info, std::move(resolved));
+  return std::make_unique<MarginAdaptive<false>>(info, std::move(resolved));
 }
+std::unique_ptr<Calibrator> make(Parameters resolved) { return make_version(internal::adaptive_info(), std::move(resolved)); }
+std::unique_ptr<Calibrator> make_1(Parameters resolved) { return make_version(internal::adaptive_info_1(), std::move(resolved)); }
 
 }  // namespace
 
 const internal::Method internal::kMarginAdaptive = {internal::adaptive_info, make, internal::check_adaptive};
+const internal::Method internal::kMarginAdaptive1 = {internal::adaptive_info_1, make_1, internal::check_adaptive};
 
 }  // namespace margin

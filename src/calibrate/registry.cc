@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/check.h"
 #include "base/suggest.h"
@@ -26,11 +27,35 @@ const std::array kMethods = {
     &internal::kMarginAdaptive,
 };
 
+// Versions that newer ones have replaced: stored logs go on folding with them.
+const std::array kReplaced = {
+    &internal::kMarginAdaptive1,
+};
+
+// Version 0 is the newest.
 const Method* find(std::string_view identifier, int version) {
-  const auto found = std::find_if(kMethods.begin(), kMethods.end(), [&](const Method* method) {
+  const auto is_meant = [&](const Method* method) {
     return method->info().identifier == identifier && (version == 0 || method->info().version == version);
-  });
-  return found == kMethods.end() ? nullptr : *found;
+  };
+  const auto newest = std::find_if(kMethods.begin(), kMethods.end(), is_meant);
+  if (newest != kMethods.end()) return *newest;
+  const auto replaced = std::find_if(kReplaced.begin(), kReplaced.end(), is_meant);
+  return replaced == kReplaced.end() ? nullptr : *replaced;
+}
+
+// "NAME" or "NAME@VERSION".
+struct Named {
+  std::string_view identifier;
+  int version = 0;
+};
+Named parse(std::string_view name) {
+  const std::size_t at = name.find('@');
+  if (at == std::string_view::npos) return {name, 0};
+  int version = 0;
+  const char* end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + at + 1, end, version);
+  if (error != std::errc() || rest != end || version < 1) return {name, 0};  // no identifier has an @: it will not be found
+  return {name.substr(0, at), version};
 }
 
 Error unknown(std::string_view identifier, int version) {
@@ -43,7 +68,6 @@ Error unknown(std::string_view identifier, int version) {
   return {ErrorCode::kNotFound, "no calibrator named " + std::string(identifier) + internal::suggestion(identifier, names)};
 }
 
-// Version 0 is the newest.
 Result<std::unique_ptr<Calibrator>> make(std::string_view identifier, int version, const Parameters& parameters) {
   const Method* method = find(identifier, version);
   if (method == nullptr) return unknown(identifier, version);
@@ -55,19 +79,35 @@ Result<std::unique_ptr<Calibrator>> make(std::string_view identifier, int versio
   return method->make(std::move(*resolved));
 }
 
+template <std::size_t kSize>
+std::array<const CalibratorInfo*, kSize> infos_of(const std::array<const Method*, kSize>& methods) {
+  std::array<const CalibratorInfo*, kSize> infos{};
+  std::transform(methods.begin(), methods.end(), infos.begin(), [](const Method* method) { return &method->info(); });
+  return infos;
+}
+
 }  // namespace
 
 std::span<const CalibratorInfo* const> calibrator_catalog() {
-  static const auto catalog = [] {
-    std::array<const CalibratorInfo*, kMethods.size()> infos{};
-    std::transform(kMethods.begin(), kMethods.end(), infos.begin(), [](const Method* method) { return &method->info(); });
-    return infos;
-  }();
+  static const auto catalog = infos_of(kMethods);
   return catalog;
 }
 
-Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view identifier, const Parameters& parameters) {
-  return make(identifier, 0, parameters);
+std::span<const CalibratorInfo* const> replaced_calibrators() {
+  static const auto catalog = infos_of(kReplaced);
+  return catalog;
+}
+
+Result<const CalibratorInfo*> find_calibrator(std::string_view name) {
+  const auto [identifier, version] = parse(name);
+  const Method* method = find(identifier, version);
+  if (method == nullptr) return unknown(identifier, version);
+  return &method->info();
+}
+
+Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view name, const Parameters& parameters) {
+  const auto [identifier, version] = parse(name);
+  return make(identifier, version, parameters);
 }
 
 Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view identifier, int version, const Parameters& parameters) {

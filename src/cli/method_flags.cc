@@ -73,13 +73,14 @@ Result<std::vector<Owner>> find_methods(const std::vector<std::string>& names) {
     return owners;
   }
   for (const std::string& label : names) {
-    Result<Owner> owner = find_owner("--method", calibrator_catalog(), label.substr(0, label.find(':')));
-    if (!owner) return owner.error();
-    owner->label = label;
+    const std::string name = label.substr(0, label.find(':'));
+    const Result<const CalibratorInfo*> info = find_calibrator(name);
+    if (!info) return Error{info.error().code, "--method: " + printable(info.error().message)};
+    Owner owner{label, name, &(*info)->parameters, {}};
     const bool twice = std::any_of(owners.begin(), owners.end(), [&](const Owner& other) { return other.label == label; });
     if (twice)
       return Error{ErrorCode::kInvalidArgument, fmt::format("--method: got {} twice, expected each method once", printable(label))};
-    owners.push_back(std::move(*owner));
+    owners.push_back(std::move(owner));
   }
   return owners;
 }

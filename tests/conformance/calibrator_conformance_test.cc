@@ -331,15 +331,16 @@ TEST_P(CalibratorConformance, ParametersOutOfRangeAreRefusedByNameValueAndRange)
 }
 
 TEST_P(CalibratorConformance, UnknownNamesAreRefusedWithASuggestion) {
-  std::string misspelt = GetParam().identifier;
+  const std::string identifier = make(GetParam())->info().identifier;
+  std::string misspelt = identifier;
   std::swap(misspelt[1], misspelt[2]);
   const auto made = make_calibrator(misspelt);
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().code, ErrorCode::kNotFound);
   EXPECT_NE(made.error().message.find(misspelt), std::string::npos) << made.error().message;
-  EXPECT_NE(made.error().message.find(GetParam().identifier), std::string::npos) << made.error().message;
+  EXPECT_NE(made.error().message.find(identifier), std::string::npos) << made.error().message;
 
-  const auto next_version = make_calibrator(GetParam().identifier, 1000, {});
+  const auto next_version = make_calibrator(identifier, 1000, {});
   ASSERT_FALSE(next_version.ok());
   EXPECT_EQ(next_version.error().code, ErrorCode::kNotFound);
 

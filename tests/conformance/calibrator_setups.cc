@@ -11,6 +11,10 @@ std::string name_of(const testing::TestParamInfo<Setup>& info) { return info.par
 std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (const CalibratorInfo* info : calibrator_catalog()) setups.push_back({info->identifier, info->identifier, {}});
+  for (const CalibratorInfo* info : replaced_calibrators()) {
+    const std::string version = std::to_string(info->version);
+    setups.push_back({info->identifier + "_version_" + version, info->identifier + "@" + version, {}});
+  }
   const std::vector<Setup> special = {
       {"margin_band_factors_alone", "margin", {{"bands", 10.0}, {"shrinkage", 0.0}, {"entry", "identity"}}},
       {"margin_pool_band", "margin", {{"target", "pool_band"}, {"alpha", 1.0}}},
@@ -22,6 +26,9 @@ std::vector<Setup> all_setups() {
       {"windowed_accuracy_multiply_short", "windowed_accuracy_multiply", {{"window", 7.0}}},
       {"online_platt_violent", "online_platt", {{"eta", 1.0}, {"lambda", 1.0}}},
       {"online_platt_unpenalised", "online_platt", {{"eta", 1.0}, {"lambda", 0.0}}},
+      {"margin_adaptive_other_shape",
+       "margin_adaptive",
+       {{"bands", 7.0}, {"clocks", std::vector<double>{3.0, 90.0}}, {"roots", std::vector<double>{1.0, 8.0}}, {"odds_step", 0.5}}},
       {"aci_quantile_scale_brisk", "aci_quantile_scale", {{"window", 25.0}, {"step", 1.0}, {"target", 0.9}}},
   };
   setups.insert(setups.end(), special.begin(), special.end());

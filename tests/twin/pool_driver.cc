@@ -98,7 +98,9 @@ class Driver {
   }
 
   static PoolConfigured configuration(element command) {
-    PoolConfigured config{.calibrator = text(command, "calibrator"), .pending_ms_max = std::int64_t(command["pending_ms_max"])};
+    PoolConfigured config{.calibrator = text(command, "calibrator"),
+                          .calibrator_version = static_cast<int>(std::int64_t(command["version"])),
+                          .pending_ms_max = std::int64_t(command["pending_ms_max"])};
     for (const auto [key, value] : command["parameters"].get_object()) {
       config.calibrator_parameters[std::string(key)] =
           value.is_string() ? ParameterValue(std::string(std::string_view(value))) : ParameterValue(real(value));

@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 
-from margin_adaptive import MarginAdaptive
+from margin_adaptive import VERSION_1, MarginAdaptive
 
 TOLERANCE = 1e-12
 START_MS = 1_700_000_000_000
@@ -87,8 +87,8 @@ class Margin:
 class Adaptive:
     """The readable reference behind the same verbs; it knows no leaving and no entry from elsewhere, so scripts for it have none."""
 
-    def __init__(self):
-        self.reference, self.models, self.bands = MarginAdaptive(), {}, 3
+    def __init__(self, version=2):
+        self.reference, self.models, self.bands = MarginAdaptive(**(VERSION_1 if version == 1 else {})), {}, 3
 
     def join(self, name, donor=None):
         self.models[name] = {"present": True}
@@ -120,7 +120,7 @@ class Pool:
         self.seen.add(e["id"])
         self.now = max(self.now, e["time"])
         if e["op"] == "configure":
-            self.make = lambda: {"margin": Margin, "margin_adaptive": Adaptive}[e["calibrator"]](**e["parameters"])
+            self.make = lambda: Margin(**e["parameters"]) if e["calibrator"] == "margin" else Adaptive(e["version"])
             self.pending_ms_max = e["pending_ms_max"]
             self.cells = {cell: self.make() for cell in self.cells}
             return {"status": "applied"}
@@ -357,7 +357,8 @@ class Script:
             parameters = {name: value for name, value in options.items() if rng.random() < 0.5}
         pending = 10**10 if self.reverts else rng.choice([2000, 20000])
         calibrator = "margin_adaptive" if self.adaptive else "margin"
-        return self.event("configure", calibrator=calibrator, parameters=parameters, pending_ms_max=pending)
+        version = rng.choice([1, 2]) if self.adaptive else 1
+        return self.event("configure", calibrator=calibrator, version=version, parameters=parameters, pending_ms_max=pending)
 
     def decide(self):
         rng, responses = self.rng, []

@@ -71,11 +71,13 @@ void probe(const CalibratorInfo& info, const Parameters& parameters, const std::
 }  // namespace
 
 void probe_calibrators() {
-  for (const CalibratorInfo* info : calibrator_catalog()) {
-    probe(*info, {}, "defaults");
-    for (const ParameterSpec& spec : info->parameters) {
-      const ParameterValue value = other_value(spec);
-      probe(*info, {{spec.name, value}}, spec.name + "=" + to_text(value));
+  for (const auto catalog : {calibrator_catalog(), replaced_calibrators()}) {
+    for (const CalibratorInfo* info : catalog) {
+      probe(*info, {}, "defaults");
+      for (const ParameterSpec& spec : info->parameters) {
+        const ParameterValue value = other_value(spec);
+        probe(*info, {{spec.name, value}}, spec.name + "=" + to_text(value));
+      }
     }
   }
 }
