@@ -19,8 +19,7 @@ namespace margin {
 // or its parameters starts calibration anew (likewise the vote); models stay members.
 struct PoolConfigured {
   std::string calibrator = "margin";
-  int calibrator_version =
-      1;  // always a certain one, so that a log means the same to every later binary; find_calibrator() tells the newest
+  int calibrator_version = 1;  // a certain one, so that a log means the same to every later binary; find_calibrator() tells the newest
   Parameters calibrator_parameters;
   std::string vote = "sum";
   int vote_version = 1;
