@@ -4,6 +4,7 @@
 
 #include "cli/condition_flags.h"
 #include "cli/experiment.h"
+#include "cli/outcome_flags.h"
 #include "cli/output_flags.h"
 #include "cli/per_ordering_flag.h"
 #include "experiment/feedback_report.h"
@@ -16,15 +17,20 @@ using experiment::Condition;
 constexpr const char* kFooter =
     "Methods learn on the source with full and immediate feedback. On the target outcomes come late (--lags, in rows), or only those of\n"
     "the selected answer's supporters arrive; each method selects with its own calibrated vote. Everything is compared with lag 0, paired\n"
-    "over the same orderings and resampled tasks. With --boundary reset there is no source to learn from: a cold start.\n\n"
+    "over the same orderings and resampled tasks. With --cold there is no source to learn from. --remedy adds what may be made of the\n"
+    "responses whose outcome never comes (docs/feedback.md), --audit has some of them graded all the same.\n\n"
     "Examples:\n"
     "  margin experiment feedback --source log.jsonl:easy --target log.jsonl:hard\n"
     "  margin experiment feedback --all-pairs log.jsonl --method margin,margin_adaptive --lags 0,50,200 --report out\n"
+    "  margin experiment feedback --grid code.txt --remedy estimated --audit 0,0.02,0.05,0.1,0.2 --lags 0\n"
     "  margin experiment feedback --grid pairs.txt --no-selected --json\n";
 
 struct FeedbackFlags {
   std::vector<std::size_t> lags = {0, 10, 50, 100, 200};
   bool no_selected = false;
+  std::vector<std::string> remedies;
+  std::vector<double> audits = {0.0};
+  bool cold = false;
   ConditionFlags conditions;
   BoundaryFlag boundary;
   RunFlags run;
@@ -43,20 +49,30 @@ std::vector<std::string> learning_methods() {
   return names;
 }
 
+template <class T>
+void sort_once(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
 int run(const FeedbackFlags& flags) {
   Result<Methods> methods = make_methods(flags.methods);
   if (!methods) return complain(methods.error().message);
-  const Result<experiment::Boundary> boundary = flags.boundary.parse();
+  const Result<experiment::Boundary> boundary = flags.cold ? experiment::Boundary::kReset : flags.boundary.parse();
   if (!boundary) return complain(boundary.error().message);
+  if (flags.remedies.empty() && flags.audits != std::vector{0.0}) return complain("--audit: expected --remedy, which audits are for");
   const Result<std::vector<Condition>> conditions = read_conditions(flags.conditions, flags.log);
   if (!conditions) return complain(conditions.error().message);
 
-  experiment::FeedbackSetting setting{
-      .options = flags.run.options(), .boundary = flags.boundary.boundary, .lags = flags.lags, .vote = flags.methods.vote};
-  setting.lags.push_back(0);
-  std::sort(setting.lags.begin(), setting.lags.end());
-  setting.lags.erase(std::unique(setting.lags.begin(), setting.lags.end()), setting.lags.end());
-  const auto regimes = experiment::feedback_regimes(setting.lags, !flags.no_selected, *boundary);
+  experiment::FeedbackGrid grid{.lags = flags.lags, .selected = !flags.no_selected};
+  grid.audits = flags.audits;
+  grid.lags.push_back(0);
+  sort_once(grid.lags);
+  sort_once(grid.audits);
+  for (const std::string& remedy : flags.remedies) grid.remedies.push_back(remedy_kind(remedy));
+  const auto regimes = experiment::feedback_regimes(grid, *boundary);
+  const experiment::FeedbackSetting setting{
+      .options = flags.run.options(), .boundary = flags.cold ? "reset" : flags.boundary.boundary, .grid = grid, .vote = flags.methods.vote};
   const std::vector<experiment::Entrant> entrants = take_entrants(*methods);
   const auto results =
       for_conditions("feedback", *conditions, regimes.size() * experiment::shift_work(entrants.size(), setting.options),
@@ -80,8 +96,20 @@ Command add_feedback_experiment(CLI::App& experiment) {
       ->check(not_negative)
       ->type_name("ROWS");
   app->add_flag("--no-selected", flags->no_selected, "Only the lags, without the selected answer's outcome alone");
+  repeatable(
+      app->add_option("--remedy", flags->remedies,
+                      "Also the selected answer alone with these remedies: none, weighted, implied (one right answer), estimated (many)"))
+      ->delimiter(',')
+      ->check(CLI::IsMember(remedy_names()))
+      ->type_name("NAME");
+  repeatable(app->add_option("--audit", flags->audits, "Each remedy with these shares of the other responses graded too [0]"))
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("RATE");
   flags->conditions.add_to(*app);
   flags->boundary.add_to(*app);
+  app->add_flag("--cold", flags->cold, "All start fresh on the target: no outcome is known before it (--boundary reset)")
+      ->excludes("--boundary");
   flags->methods.methods = learning_methods();
   flags->methods.add_to(*app);
   flags->log.add_to(*app);

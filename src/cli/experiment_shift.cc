@@ -96,6 +96,8 @@ int run(const ShiftFlags& flags) {
   if (!methods) return complain(methods.error().message);
   const Result<experiment::Boundary> boundary = flags.boundary.parse();
   if (!boundary) return complain(boundary.error().message);
+  const Result<experiment::PassOptions> pass = flags.outcomes.pass();
+  if (!pass) return complain(pass.error().message);
   if (std::find(methods->labels.begin(), methods->labels.end(), flags.focus) == methods->labels.end()) {
     return complain("--focus: " + dataset::printable(flags.focus) + " is not among the methods" +
                     internal::suggestion(flags.focus, methods->labels));
@@ -107,7 +109,7 @@ int run(const ShiftFlags& flags) {
   experiment::ShiftSetting setting{
       .options = flags.run.options(), .boundary = flags.boundary.boundary, .focus = flags.focus, .vote = flags.methods.vote};
   setting.options.boundary = *boundary;
-  setting.options.pass = flags.outcomes.pass();
+  setting.options.pass = *pass;
   const std::size_t work_each = experiment::shift_work(entrants.size(), setting.options);
   const RunCondition run_one = [&](const Condition& condition, experiment::Progress* progress) {
     return experiment::run_shift(condition, entrants, *methods->vote, setting.options, progress);

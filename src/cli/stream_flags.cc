@@ -99,6 +99,8 @@ Result<StreamInput> read_input(const StreamFlags& flags) {
   Result<Methods> methods = make_methods(flags.raw_first ? with_raw(flags.methods) : flags.methods);
   if (!methods) return methods.error();
   if (flags.raw_first) move_raw_to_front(*methods);
+  const Result<experiment::PassOptions> pass = flags.outcomes.pass();
+  if (!pass) return pass.error();
   Result<experiment::RowSelection> selection = row_selection(flags.log, flags.phases);
   if (!selection) return selection.error();
   const dataset::ReadOptions read_options = flags.log.read_options();
@@ -110,7 +112,7 @@ Result<StreamInput> read_input(const StreamFlags& flags) {
                     .fits = {},
                     .setting = {.options = {.orderings = flags.orderings,
                                             .seed = flags.seed,
-                                            .pass = flags.outcomes.pass(),
+                                            .pass = *pass,
                                             .resamples = flags.resamples,
                                             .threads = {flags.threads}},
                                 .vote = flags.methods.vote,

@@ -69,8 +69,8 @@ std::optional<Evaluation> evaluate(Stream stream, std::vector<Breakdown> breakdo
   const bool finished = parallel_for(entrants.size() * passes, options.passes.threads, progress, [&](std::size_t piece) {
     const std::size_t i = entrants.size() - 1 - piece / passes;  // methods that take longest are mostly named last, and begun first
     const std::size_t number = piece % passes;
-    Pass pass =
-        replay(evaluation.stream, order_of_pass(evaluation.stream, options.passes, number), *entrants[i].method, vote, options.passes.pass);
+    Pass pass = replay(evaluation.stream, order_of_pass(evaluation.stream, options.passes, number), *entrants[i].method, vote,
+                       options_of_pass(options.passes, number));
     evaluation.methods[i].by_ordering[number] = score(evaluation.stream, pass, options.resolution);
     for (PartScores& part : parts[i]) part.by_ordering[number] = score(evaluation.stream, pass, options.resolution, *part.part);
     if (number == 0 && options.keep_first) evaluation.methods[i].first = std::move(pass);

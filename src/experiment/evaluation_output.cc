@@ -60,9 +60,13 @@ std::string evaluation_json(const Evaluation& evaluation, const PassesSetting& s
   const PassesOptions& options = setting.options;
   std::string out = fmt::format("\"observations\":{},\"excluded\":{},\"tasks\":{},\"models\":{}", stream.rows(),
                                 stream.excluded_total().total(), stream.task_count, stream.models.size());
-  out += fmt::format(",\"excluded_by\":{{{}}},\"ungraded\":{},\"orderings\":{},\"lag\":{},\"feedback\":\"{}\",\"vote\":{}",
+  const std::string remedy = options.pass.feedback != Feedback::kSelected
+                                 ? std::string()
+                                 : fmt::format(",\"remedy\":\"{}\",\"audit\":{}",
+                                               kRemedyNames[static_cast<std::size_t>(options.pass.remedy)], options.pass.audits.rate);
+  out += fmt::format(",\"excluded_by\":{{{}}},\"ungraded\":{},\"orderings\":{},\"lag\":{},\"feedback\":\"{}\"{},\"vote\":{}",
                      excluded_json(stream), stream.ungraded, options.orderings, options.pass.lag,
-                     options.pass.feedback == Feedback::kSelected ? "selected" : "full", json_string(setting.vote));
+                     options.pass.feedback == Feedback::kSelected ? "selected" : "full", remedy, json_string(setting.vote));
   out += ",\"methods\":{";
   for (const MethodEvaluation& method : evaluation.methods) {
     out += fmt::format("{}{}:{{{}", &method == evaluation.methods.data() ? "" : ",", json_string(method.label),

@@ -13,12 +13,12 @@ namespace margin::experiment {
 
 struct FeedbackSetting {
   ShiftOptions options;
-  std::string boundary;           // as named
-  std::vector<std::size_t> lags;  // the first is what every other regime is compared with
+  std::string boundary;  // as named
+  FeedbackGrid grid;
   std::string vote;
 };
 
-// `conditions` come from run_regimes(feedback_regimes(setting.lags, ...)).
+// `conditions` come from run_regimes(feedback_regimes(setting.grid, ...)).
 [[nodiscard]] report::Report feedback_report(std::span<const RegimeResults> conditions, const FeedbackSetting& setting);
 
 }  // namespace margin::experiment

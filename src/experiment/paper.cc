@@ -312,8 +312,7 @@ class PaperRun {
       Entrant one = preset(method);
       if (learns_online(one)) online_.push_back(std::move(one));
     }
-    constexpr std::size_t kLags[] = {0, kPaperLag};
-    regimes_ = feedback_regimes(kLags, true, kBoundary);
+    regimes_ = feedback_regimes({.lags = {0, kPaperLag}}, kBoundary);
     for (const Condition& condition : conditions_) {
       agenda_.keep(regimes_.size() * shift_work(online_.size(), shift_), results_.feedback,
                    [&] { return run_regimes(condition, online_, *vote_, regimes_, shift_, &progress_); });

@@ -32,10 +32,16 @@ std::vector<std::uint32_t> order_of_pass(const Stream& stream, const PassesOptio
   return options.orderings == 0 ? file_order(stream) : shuffled_order(stream, options.seed, pass);
 }
 
+PassOptions options_of_pass(const PassesOptions& options, std::size_t pass) {
+  PassOptions one = options.pass;
+  one.audits = repetition({.rate = one.audits.rate, .seed = options.seed}, pass);
+  return one;
+}
+
 bool for_each_pass(const Stream& stream, const Calibrator& method, const Vote& vote, const PassesOptions& options, Progress* progress,
                    const std::function<void(std::size_t, Pass&)>& visit) {
   return parallel_for(options.passes(), options.threads, progress, [&](std::size_t number) {
-    Pass pass = replay(stream, order_of_pass(stream, options, number), method, vote, options.pass);
+    Pass pass = replay(stream, order_of_pass(stream, options, number), method, vote, options_of_pass(options, number));
     visit(number, pass);
   });
 }

@@ -38,6 +38,9 @@ struct ModelSubset {
 // The order of the tasks in pass number `pass`.
 [[nodiscard]] std::vector<std::uint32_t> order_of_pass(const Stream& stream, const PassesOptions& options, std::size_t pass);
 
+// What pass number `pass` learns: audits are drawn anew in every pass.
+[[nodiscard]] PassOptions options_of_pass(const PassesOptions& options, std::size_t pass);
+
 // Calls visit(number, pass) for every pass, on many threads at once: a visit writes only what belongs to its number, and may keep the pass.
 // False when stopped.
 bool for_each_pass(const Stream& stream, const Calibrator& method, const Vote& vote, const PassesOptions& options, Progress* progress,

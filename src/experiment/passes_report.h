@@ -23,14 +23,23 @@ struct PassesSetting {
   return fmt::format("{} {}{}", report::with_commas(static_cast<double>(count)), thing, count == 1 ? "" : "s");
 }
 
+// ", outcomes 10 rows late, outcomes of the selected answer alone, remedy implied": nothing where all outcomes arrive at once.
+[[nodiscard]] inline std::string outcome_words(const PassOptions& pass) {
+  std::string text;
+  if (pass.lag > 0) text += fmt::format(", outcomes {} late", counted(pass.lag, "row"));
+  if (pass.feedback != Feedback::kSelected) return text;
+  text += ", outcomes of the selected answer alone";
+  if (pass.audits.rate > 0.0) text += fmt::format(" and of {}% of the other responses", 100.0 * pass.audits.rate);
+  if (pass.remedy != RemedyKind::kNone) text += fmt::format(", remedy {}", kRemedyNames[static_cast<std::size_t>(pass.remedy)]);
+  return text;
+}
+
 // "mean over 100 orderings of seed 1, vote sum; brackets: 95% over 10,000 resamples of the tasks".
 [[nodiscard]] inline std::string how(const PassesSetting& setting) {
   std::string text = setting.options.orderings == 0
                          ? setting.order + ", once"
                          : fmt::format("mean over {} of seed {}", counted(setting.options.orderings, "ordering"), setting.options.seed);
-  text += ", vote " + setting.vote;
-  if (setting.options.pass.lag > 0) text += fmt::format(", outcomes {} late", counted(setting.options.pass.lag, "row"));
-  if (setting.options.pass.feedback == Feedback::kSelected) text += ", outcomes of the selected answer alone";
+  text += ", vote " + setting.vote + outcome_words(setting.options.pass);
   if (setting.options.resamples > 0) {
     text += fmt::format("; brackets: 95% intervals over {} of the tasks", counted(setting.options.resamples, "resample"));
   }

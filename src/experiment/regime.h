@@ -31,8 +31,14 @@ struct RegimeResults {
                                                        Progress* progress = nullptr);
 
 // Of `feedback`: outcomes that come late, one regime per lag (the first is what the others are compared with), then the selected
-// answer's outcome alone when `selected`.
-[[nodiscard]] std::vector<Regime> feedback_regimes(std::span<const std::size_t> lags, bool selected, Boundary boundary);
+// answer's outcome alone when `selected`, then each remedy with each rate of audits.
+struct FeedbackGrid {
+  std::vector<std::size_t> lags;
+  bool selected = true;
+  std::vector<RemedyKind> remedies;
+  std::vector<double> audits = {0.0};
+};
+[[nodiscard]] std::vector<Regime> feedback_regimes(const FeedbackGrid& grid, Boundary boundary);
 
 // Of `transfer`: learned on the source and frozen, then from scratch on the target.
 inline constexpr std::size_t kTransferred = 0, kFromScratch = 1;

@@ -142,7 +142,7 @@ TEST(Feedback, NothingIsLearnedFromTheBoundaryOnWithoutFeedback) {
 TEST(Feedback, LagZeroIsThePlainShiftAndLagsAreReplaysWithThatLag) {
   const Condition c = condition();
   const std::vector<std::size_t> lags = {0, 7, 40};
-  const auto regimes = feedback_regimes(lags, true, Boundary::kTold);
+  const auto regimes = feedback_regimes({.lags = lags}, Boundary::kTold);
   ASSERT_EQ(regimes.size(), 4U);
   const RegimeResults results = run(regimes, {"margin", "online_platt"}, small());
   EXPECT_EQ(results.labels, (std::vector<std::string>{"lag 0", "lag 7", "lag 40", "selected only"}));
@@ -172,7 +172,7 @@ TEST(Feedback, LagZeroIsThePlainShiftAndLagsAreReplaysWithThatLag) {
 
 TEST(Feedback, DifferencesArePairedOverResamples) {
   const std::vector<std::size_t> lags = {0, 40};
-  const RegimeResults results = run(feedback_regimes(lags, false, Boundary::kTold), {"margin"}, small());
+  const RegimeResults results = run(feedback_regimes({.lags = lags, .selected = false}, Boundary::kTold), {"margin"}, small());
   const EntrantResult& now = results.results[0].entrants[0];
   const EntrantResult& late = results.results[1].entrants[0];
   std::vector<double> differences;
@@ -191,7 +191,7 @@ TEST(Feedback, DifferencesArePairedOverResamples) {
 
 TEST(Regimes, ThreadsDoNotChangeABit) {
   const std::vector<std::size_t> lags = {0, 10};
-  auto regimes = feedback_regimes(lags, true, Boundary::kTold);
+  auto regimes = feedback_regimes({.lags = lags}, Boundary::kTold);
   for (Regime& regime : transfer_regimes()) regimes.push_back(regime);
   const std::vector<std::string> methods = {"margin", "margin_adaptive"};
   const RegimeResults one = run(regimes, methods, small(1));
@@ -289,8 +289,8 @@ TEST(Reports, CellsAreTheResultsTheyAreNamedAfter) {
   EXPECT_EQ(cell(per_model, "easy->hard", "margin, from scratch"), level(transfer[0].results[kFromScratch].entrants[1], kEcePerModel));
 
   const std::vector<std::size_t> lags = {0, 10};
-  const std::vector<RegimeResults> feedback = {run(feedback_regimes(lags, true, Boundary::kTold), {"margin", "online_platt"}, small())};
-  const report::Report fed = feedback_report(feedback, {.options = small(), .boundary = "told", .lags = lags, .vote = "sum"});
+  const std::vector<RegimeResults> feedback = {run(feedback_regimes({.lags = lags}, Boundary::kTold), {"margin", "online_platt"}, small())};
+  const report::Report fed = feedback_report(feedback, {.options = small(), .boundary = "told", .grid = {.lags = lags}, .vote = "sum"});
   const auto& tables = fed.sections.at(0).tables;
   EXPECT_EQ(cell(tables.at(0), "online_platt", "selected only"), level(feedback[0].results[2].entrants[1], kEce));
   EXPECT_EQ(cell(tables.at(1), "margin", "lag 10"),

@@ -5,11 +5,14 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "base/check.h"
 
 namespace margin::experiment {
 namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 class Replay {
  public:
@@ -20,6 +23,7 @@ class Replay {
     MARGIN_CHECK(restored.ok(), "a vote restores from its own snapshot");
     vote_ = std::move(restored).value();
     whole_ = calibrator.clone();
+    if (options.remedy != RemedyKind::kNone) remedy_.emplace(options.remedy);
     pass_.calibrated.resize(stream.rows());
     pass_.selections.resize(stream.tasks.size());
   }
@@ -52,13 +56,31 @@ class Replay {
     for (auto& [segment, state] : segments_) state->restart_counts();
   }
 
+  [[nodiscard]] bool complete_feedback() const { return options_.feedback == Feedback::kFull || learning_ < options_.boundary; }
+
+  // Whether a row supports what was selected in the task now being learned.
+  [[nodiscard]] bool supports(std::size_t row) const {
+    const std::uint32_t selected = pass_.selections[order_[learning_]].answer;
+    return selected != kNoAnswer && stream_.answer[row] == selected;
+  }
+
   // Whether the outcome of a row of the task now being learned will ever be known.
   [[nodiscard]] bool revealed(std::size_t row) const {
     if (std::isnan(stream_.outcome[row])) return false;
-    if (options_.feedback == Feedback::kFull || learning_ < options_.boundary) return true;
+    if (complete_feedback()) return true;
     if (options_.feedback == Feedback::kNone) return false;
-    const std::uint32_t selected = pass_.selections[order_[learning_]].answer;
-    return selected != kNoAnswer && stream_.answer[row] == selected;
+    return supports(row) || std::any_of(audits_.begin(), audits_.end(), [&](const Audit& audit) {
+             return stream_.tasks[order_[learning_]].first_row + audit.response == row;
+           });
+  }
+
+  // Before the first row of a task is learned.
+  void plan_audits(const Stream::Task& task) {
+    audits_.clear();
+    if (complete_feedback() || options_.feedback == Feedback::kNone || options_.audits.rate == 0.0) return;
+    const std::uint32_t number = order_[learning_];
+    audits_ =
+        audits_of(options_.audits, number, std::span(stream_.answer).subspan(task.first_row, task.rows), pass_.selections[number].answer);
   }
 
   void calibrate(const Stream::Task& task) {
@@ -94,10 +116,12 @@ class Replay {
     while (learned_ < limit) {
       const Stream::Task& task = stream_.tasks[order_[learning_]];
       const std::size_t due = std::min(limit - learned_, task.rows - within_);
-      learn(task, within_, within_ + due);
+      if (within_ == 0) plan_audits(task);
+      if (!remedy_) learn(task, within_, within_ + due);
       learned_ += due;
       within_ += due;
       if (within_ < task.rows) continue;
+      if (remedy_) learn_with_remedy(task);
       teach_vote(task);
       ++learning_;
       within_ = 0;
@@ -111,21 +135,57 @@ class Replay {
       if (!revealed(row)) continue;
       if (!bracketed) state.begin_task();
       bracketed = true;
-      const Status learned = state.observe({.model = stream_.model[row],
-                                            .confidence = stream_.confidence[row],
-                                            .outcome = stream_.outcome[row],
-                                            .weight = stream_.weight[row]});
-      MARGIN_CHECK(learned.ok(), "a stream holds only what a calibrator accepts");
+      observe(state, {.model = stream_.model[row],
+                      .confidence = stream_.confidence[row],
+                      .outcome = stream_.outcome[row],
+                      .weight = stream_.weight[row]});
     }
     if (bracketed) state.end_task();
+  }
+
+  void learn_with_remedy(const Stream::Task& task) {
+    responses_.clear();
+    const double propensity = complete_feedback() ? 1.0 : options_.audits.rate;
+    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
+      const bool selected = supports(row);
+      responses_.push_back({.model = stream_.model[row],
+                            .confidence = stream_.confidence[row],
+                            .selected = selected,
+                            .outcome = revealed(row) ? stream_.outcome[row] : kUnknown,
+                            .weight = stream_.weight[row],
+                            .propensity = selected ? 1.0 : propensity});
+    }
+    remedy_->learn(responses_, lessons_);
+    const auto teaches = [](const Lesson& lesson) { return lesson.origin != Lesson::Origin::kNothing; };
+    if (std::none_of(lessons_.begin(), lessons_.end(), teaches)) return;
+    Calibrator& state = state_of(task.segment);
+    state.begin_task();
+    for (std::size_t i = 0; i < lessons_.size(); ++i) {
+      if (!teaches(lessons_[i])) continue;
+      observe(state, {.model = responses_[i].model,
+                      .confidence = responses_[i].confidence,
+                      .outcome = lessons_[i].outcome,
+                      .weight = lessons_[i].weight});
+    }
+    state.end_task();
+  }
+
+  static void observe(Calibrator& state, const Observation& observation) {
+    const Status learned = state.observe(observation);
+    MARGIN_CHECK(learned.ok(), "a stream holds only what a calibrator accepts");
+  }
+
+  // What a vote may take for true of row `i` of the task: an estimate is no outcome.
+  [[nodiscard]] double outcome_for_vote(const Stream::Task& task, std::size_t i) const {
+    if (!remedy_) return revealed(task.first_row + i) ? stream_.outcome[task.first_row + i] : kUnknown;
+    const Lesson::Origin origin = lessons_[i].origin;
+    return origin == Lesson::Origin::kKnown || origin == Lesson::Origin::kImplied ? lessons_[i].outcome : kUnknown;
   }
 
   void teach_vote(const Stream::Task& task) {
     if (!vote_->info().learns || task.answers == 0) return;
     outcomes_.clear();
-    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
-      outcomes_.push_back(revealed(row) ? stream_.outcome[row] : std::numeric_limits<double>::quiet_NaN());
-    }
+    for (std::size_t i = 0; i < task.rows; ++i) outcomes_.push_back(outcome_for_vote(task, i));
     if (std::all_of(outcomes_.begin(), outcomes_.end(), [](double o) { return std::isnan(o); })) return;
     fill_ballots(task);
     vote_->learn(ballots_, task.answers, outcomes_);
@@ -142,6 +202,11 @@ class Replay {
   std::vector<Ballot> ballots_;
   std::vector<double> outcomes_;
   Tally tally_;
+
+  std::optional<Remedy> remedy_;
+  std::vector<Audit> audits_;            // of the task now being learned
+  std::vector<TaskResponse> responses_;  // likewise, with a remedy
+  std::vector<Lesson> lessons_;
 
   std::size_t learned_ = 0;   // rows in replay order
   std::size_t learning_ = 0;  // position in order_ of the task to learn next

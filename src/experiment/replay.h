@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "experiment/stream.h"
+#include "margin/audit.h"
 #include "margin/calibrator.h"
+#include "margin/remedy.h"
 #include "margin/vote.h"
 
 namespace margin::experiment {
@@ -28,7 +30,7 @@ struct Pass {
 // Which outcomes a pass learns.
 enum class Feedback : std::uint8_t {
   kFull,      // every response's
-  kSelected,  // those of the selected answer's supporters
+  kSelected,  // those of the selected answer's supporters, and of the audited
   kNone,      // none: what was learned before stays as it is
 };
 
@@ -40,6 +42,9 @@ struct PassOptions {
   std::size_t boundary = 0;
   Feedback feedback = Feedback::kFull;  // from the boundary on
   bool restart_counts = false;
+  // Where outcomes are missing. With a remedy a task is learned as a whole, once its last row is due.
+  RemedyKind remedy = RemedyKind::kNone;
+  AuditPlan audits;  // of responses beside the selected answer; the task's number in the stream names it
 };
 
 // `order` visits tasks of the stream, each at most once. `calibrator` and `vote` are the states to start from and stay as they are.

@@ -184,7 +184,9 @@ Condition make_condition(std::string name, const Stream& source, const Stream& t
 
 Pass target_pass(const Condition& condition, const Calibrator& method, const Vote& vote, const ShiftOptions& options,
                  std::size_t ordering) {
-  return target_part(condition, one_pass(condition, method, vote, shuffled(condition, options.seed, ordering), options));
+  ShiftOptions one = options;
+  one.pass.audits = repetition({.rate = options.pass.audits.rate, .seed = options.seed}, ordering);
+  return target_part(condition, one_pass(condition, method, vote, shuffled(condition, options.seed, ordering), one));
 }
 
 std::size_t shift_work(std::size_t entrants, const ShiftOptions& options) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "experiment/passes_report.h"
 #include "report/dot_plot.h"
 
 namespace margin::experiment {
@@ -207,9 +208,9 @@ report::Report shift_pools_report(std::span<const ShiftGroup> groups, const Shif
 Result<report::Report> shift_report(std::span<const ConditionResult> conditions, const ShiftSetting& setting) {
   report::Report report{.title = "Shift"};
   report.summary.push_back(
-      fmt::format("{} condition{}, boundary {}: mean over {} orderings (seed {}), {} resamples of the target's tasks, vote {}.",
+      fmt::format("{} condition{}, boundary {}: mean over {} orderings (seed {}), {} resamples of the target's tasks, vote {}{}.",
                   conditions.size(), conditions.size() == 1 ? "" : "s", setting.boundary, setting.options.orderings, setting.options.seed,
-                  setting.options.resamples, setting.vote));
+                  setting.options.resamples, setting.vote, outcome_words(setting.options.pass)));
   report::Section levels{.heading = "Means"};
   for (const Shown& shown : kShown) levels.tables.push_back(means(conditions, shown));
   levels.figures.push_back(report::figure(picture(conditions), "ECE on the target, by condition and method."));
