@@ -12,6 +12,7 @@
 
 #include "base/encoding.h"
 #include "base/pair.h"
+#include "calibrate/closing.h"
 #include "calibrate/margin_adaptive_parameters.h"
 #include "calibrate/registry.h"
 #include "calibrate/tempered_odds.h"
@@ -21,6 +22,7 @@ namespace margin {
 namespace {
 
 using internal::both;
+using internal::Closing;
 using internal::kBandsMax;
 using internal::kClocksMax;
 using internal::kLinksMax;
@@ -44,7 +46,6 @@ class MarginAdaptive final : public Calibrator {
         clocks_(list(parameters(), "clocks")),
         links_(list(parameters(), "links").begin(), list(parameters(), "links").end()),
         band_count_(static_cast<std::size_t>(integer(parameters(), "bands"))),
-        bin_count_(static_cast<std::size_t>(integer(parameters(), "bins"))),
         prior_outcome_(number(parameters(), "prior_outcome")),
         pool_prior_(number(parameters(), "pool_prior")),
         pool_band_prior_(number(parameters(), "pool_band_prior")),
@@ -54,17 +55,9 @@ class MarginAdaptive final : public Calibrator {
         alarm_rate_(number(parameters(), "alarm_rate")),
         pool_alarm_(number(parameters(), "pool_alarm")),
         model_alarm_(number(parameters(), "model_alarm")),
-        resolution_prior_(number(parameters(), "resolution_prior")),
-        resolution_start_(number(parameters(), "resolution_start")),
-        resolution_tasks_(number(parameters(), "resolution_tasks")),
-        recalibration_tasks_(number(parameters(), "recalibration_tasks")),
-        steering_(number(parameters(), "steering")),
+        closing_(parameters()),
         odds_(info.version == 1 ? TemperedOdds({}, 0.0) : TemperedOdds(list(parameters(), "roots"), number(parameters(), "odds_step"))),
         pool_(block_size(), both(0.0)),
-        bin_prior_(bin_count_),
-        bin_outcome_(bin_count_),
-        bin_predicted_(bin_count_),
-        bin_steer_(bin_count_),
         pool_factors_(band_count() * pairs()) {
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
       set(weights_, lane, 1.0 / static_cast<double>(experts()));
@@ -75,9 +68,6 @@ class MarginAdaptive final : public Calibrator {
     for (std::size_t i = 0; i < odds_.size(); ++i) {
       TemperedOdds::set(odds_weights_, i, 1.0 / static_cast<double>(experts()));
       TemperedOdds::set(odds_used_, i, 1.0);
-    }
-    for (std::size_t bin = 0; bin < bin_count_; ++bin) {  // as if that many answers of the bin's centre had been seen
-      bin_prior_[bin] = number(parameters(), "recalibration_prior") * (static_cast<double>(bin) + 0.5) / static_cast<double>(bin_count_);
     }
     refresh_clock_shares();
     refresh_pool_memory();
@@ -111,7 +101,7 @@ class MarginAdaptive final : public Calibrator {
     if (models_[model].observed) change_taught(present(model) ? 1.0 : -1.0);
   }
 
-  [[nodiscard]] double predict(ModelId model, double confidence) const override { return forecast(model, confidence).final; }
+  [[nodiscard]] double predict(ModelId model, double confidence) const override { return forecast(model, confidence).closing.final; }
 
   void learn(const Observation& observation) override {
     Model& owner = models_[observation.model];
@@ -126,9 +116,7 @@ class MarginAdaptive final : public Calibrator {
     const double per_task = outcomes_per_task();
     const Forecast forecast = this->forecast(observation.model, observation.confidence);
 
-    steer(forecast.recalibrated, weight * (outcome - forecast.final), per_task);
-    earn_resolution(forecast, outcome, weight);
-
+    closing_.learn(forecast.closing, outcome, weight, per_task);
     Lanes p = forecast.experts;
     for (std::size_t v = 0; v < pairs(); ++v) p[v] = larger(smaller(p[v], both(0.99)), both(0.01));
     TemperedOdds::Values tempered = forecast.tempered;
@@ -138,8 +126,6 @@ class MarginAdaptive final : public Calibrator {
     odds_.learn(observation.model, tempered, outcome, weight, per_task);
 
     count(observation, forecast);
-    recalibrate(forecast.earned, outcome, weight);
-
     const std::array<double, kClocksMax> gains = faster_gains(outcome, by_clock);
     const std::size_t pool_fired = alarm(pool_cusum_, gains, weight * std::min(1.0, alarm_rate_ / per_task), pool_alarm_);
     const std::size_t model_fired = alarm(owner.cusum, gains, weight, model_alarm_);
@@ -173,10 +159,10 @@ class MarginAdaptive final : public Calibrator {
     explanation.observations = get(exposure(counters.data(), k), lanes() - link_count());  // link 0 of the slowest clock: a plain count
     explanation.terms = {{has_factor ? "pool band factor" : "pool band probability", by_pool / stated},
                          {"model ratio", by_model / by_pool},
-                         {"band ratio", forecast.mixed / by_model},
-                         {"closing factor", forecast.final / forecast.mixed},
-                         {"resolution earned", resolution()},
-                         {"plain accuracy", forecast.plain}};
+                         {"band ratio", forecast.closing.mixed / by_model},
+                         {"closing factor", forecast.closing.final / forecast.closing.mixed},
+                         {"resolution earned", closing_.resolution(outcomes_per_task())},
+                         {"plain accuracy", forecast.closing.plain}};
   }
 
   void make_room(std::size_t models) override {
@@ -200,8 +186,11 @@ class MarginAdaptive final : public Calibrator {
     rows(pool_.data());
     reals(pool_cusum_.data(), clock_count());
     row_of_lanes(weights_.data());
-    for (const double x : {spread_, agreement_, outcomes_per_task_, outcomes_this_task_}) out.real(x);
-    for (const auto* bins : {&bin_outcome_, &bin_predicted_, &bin_steer_}) reals(bins->data(), bin_count_);
+    const auto real = [&](double x, bool /*never_negative*/) { out.real(x); };
+    Closing::visit_slope(closing_, real);
+    out.real(outcomes_per_task_);
+    out.real(outcomes_this_task_);
+    Closing::visit_bins(closing_, real);
     const auto tempered = [&](const TemperedOdds::Values& values) {
       for (std::size_t i = 0; i < odds_.size(); ++i) out.real(TemperedOdds::get(values, i));
     };
@@ -232,13 +221,11 @@ class MarginAdaptive final : public Calibrator {
     rows(pool_.data());
     reals(pool_cusum_.data(), clock_count(), 0.0);
     for (std::size_t lane = 0; lane < lanes(); ++lane) set(weights_, lane, real(0.0, 2.0));
-    spread_ = real(0.0, kSumMax);
-    agreement_ = real(-kSumMax, kSumMax);
+    const auto restore = [&](double& x, bool never_negative) { x = real(never_negative ? 0.0 : -kSumMax, kSumMax); };
+    Closing::visit_slope(closing_, restore);
     outcomes_per_task_ = real(0.0, kSumMax);
     outcomes_this_task_ = real(0.0, kSumMax);
-    reals(bin_outcome_.data(), bin_count_, 0.0);
-    reals(bin_predicted_.data(), bin_count_, 0.0);
-    reals(bin_steer_.data(), bin_count_, -kSumMax);
+    Closing::visit_bins(closing_, restore);
     const auto tempered = [&](TemperedOdds::Values& values, double low, double high) {
       for (std::size_t i = 0; i < odds_.size(); ++i) TemperedOdds::set(values, i, real(low, high));
     };
@@ -281,11 +268,7 @@ class MarginAdaptive final : public Calibrator {
     Lanes with_model;  // pool band factor x model ratio
     Lanes experts;     // ... x band ratio x power, at most 1
     TemperedOdds::Values tempered;
-    double mixed;
-    double plain;
-    double earned;
-    double recalibrated;
-    double final;
+    Closing::Steps closing;
   };
 
   static double get(const Pair* row, std::size_t lane) { return row[lane / 2][lane % 2]; }
@@ -349,8 +332,7 @@ class MarginAdaptive final : public Calibrator {
   void refresh_pool_memory() {
     const double n = std::max(1.0, taught_);
     for (std::size_t lane = 0; lane < lanes(); ++lane) set(pool_keep_, lane, 1.0 - 1.0 / (clocks_[lane / link_count()] * n));
-    resolution_keep_ = 1.0 - 1.0 / (resolution_tasks_ * n);
-    recalibration_keep_ = 1.0 - 1.0 / (recalibration_tasks_ * n);
+    closing_.set_models(taught_);
   }
 
   // What every forecast needs of the pool: its factor per band (shrunk to the whole pool's), and its plain accuracy per clock.
@@ -395,12 +377,7 @@ class MarginAdaptive final : public Calibrator {
                               (exposure(counters, k)[v] * pool_factors_[k * pairs() + v] * model_ratio + both(band_prior_));
       forecast.experts[v] = smaller(forecast.with_model[v] * band_ratio * forecast.powers[v], both(1.0));
     }
-    forecast.mixed = mixture(forecast.experts, forecast.tempered);
-    forecast.plain = plain_accuracy(counters);
-    forecast.earned = clip01(forecast.plain + resolution() * (forecast.mixed - forecast.plain));
-    forecast.recalibrated = clip01(forecast.earned * recalibration(forecast.earned));
-    const Place at = place(forecast.recalibrated);
-    forecast.final = clip01(forecast.recalibrated + (1.0 - at.share) * bin_steer_[at.lower] + at.share * bin_steer_[at.upper]);
+    forecast.closing = closing_.apply(mixture(forecast.experts, forecast.tempered), plain_accuracy(counters), outcomes_per_task());
     return forecast;
   }
 
@@ -471,54 +448,6 @@ class MarginAdaptive final : public Calibrator {
   }
 
   [[nodiscard]] double outcomes_per_task() const { return std::max(1.0, outcomes_per_task_ > 0.0 ? outcomes_per_task_ : taught_); }
-
-  // How much of the difference between answers is believed: a ridge regression slope.
-  [[nodiscard]] double resolution() const {
-    const double prior = resolution_prior_ / outcomes_per_task();
-    return clip01((agreement_ + prior * resolution_start_) / (spread_ + prior));
-  }
-  void earn_resolution(const Forecast& forecast, double outcome, double weight) {
-    const double difference = forecast.mixed - forecast.plain;
-    spread_ = spread_ * resolution_keep_ + weight * difference * difference;
-    agreement_ = agreement_ * resolution_keep_ + weight * difference * (outcome - forecast.plain);
-  }
-
-  // Where p lies between bin centres.
-  struct Place {
-    std::size_t lower;
-    std::size_t upper;
-    double share;  // of the upper
-  };
-  [[nodiscard]] Place place(double p) const {
-    const double x = p * static_cast<double>(bin_count_) - 0.5;
-    const int below = x < 0.0 ? -1 : static_cast<int>(x);
-    const int last = static_cast<int>(bin_count_) - 1;
-    return {static_cast<std::size_t>(std::max(0, below)), static_cast<std::size_t>(std::min(last, below + 1)), x - below};
-  }
-
-  // The pool's factor by output bin, interpolated between bin centres.
-  [[nodiscard]] double recalibration(double p) const {
-    const Place at = place(p);
-    return (1.0 - at.share) * bin_factor(at.lower) + at.share * bin_factor(at.upper);
-  }
-  [[nodiscard]] double bin_factor(std::size_t bin) const {
-    return (bin_outcome_[bin] + bin_prior_[bin]) / (bin_predicted_[bin] + bin_prior_[bin]);
-  }
-  void recalibrate(double earned, double outcome, double weight) {
-    for (double& x : bin_outcome_) x *= recalibration_keep_;
-    for (double& x : bin_predicted_) x *= recalibration_keep_;
-    const auto bin = static_cast<std::size_t>(band_of(earned, static_cast<int>(bin_count_)));
-    bin_outcome_[bin] += weight * outcome;
-    bin_predicted_[bin] += weight * earned;
-  }
-
-  // Integral control: the residual a bin has collected is its correction divided by the step, so it cannot pile up unanswered.
-  void steer(double p, double residual, double per_task) {
-    const Place at = place(p);
-    const double step = steering_ / (1.0 + per_task);
-    bin_steer_[at.lower] += step * (1.0 - at.share) * residual;
-    bin_steer_[at.upper] += step * at.share * residual;
-  }
 
   // Soft-Bayes: a step of size `scale` toward Bayes' rule (at 1 it is Bayes' rule), then a fixed share to everybody.
   void reweigh(const Lanes& p, const TemperedOdds::Values& tempered, double outcome, double scale, double share) {
@@ -602,7 +531,6 @@ class MarginAdaptive final : public Calibrator {
   const std::vector<double> clocks_;
   const std::vector<double> links_;
   const std::size_t band_count_;
-  const std::size_t bin_count_;
   const double prior_outcome_;
   const double pool_prior_;
   const double pool_band_prior_;
@@ -612,11 +540,7 @@ class MarginAdaptive final : public Calibrator {
   const double alarm_rate_;
   const double pool_alarm_;
   const double model_alarm_;
-  const double resolution_prior_;
-  const double resolution_start_;
-  const double resolution_tasks_;
-  const double recalibration_tasks_;
-  const double steering_;
+  Closing closing_;
   TemperedOdds odds_;
   Lanes prior_exposure_{};
   Lanes model_keep_{};
@@ -630,12 +554,6 @@ class MarginAdaptive final : public Calibrator {
   double taught_ = 0.0;                                 // present models with an observation
   Lanes weights_{};                                     // of the experts; with the next they sum to 1
   TemperedOdds::Values odds_weights_ = TemperedOdds::all(0.0);
-  double spread_ = 0.0;     // decayed sum of d * d, d = mixture - plain accuracy
-  double agreement_ = 0.0;  // decayed sum of d * (outcome - plain accuracy)
-  std::vector<double> bin_prior_;
-  std::vector<double> bin_outcome_;
-  std::vector<double> bin_predicted_;
-  std::vector<double> bin_steer_;
   double outcomes_per_task_ = 0.0;
   double outcomes_this_task_ = 0.0;
 
@@ -643,8 +561,6 @@ class MarginAdaptive final : public Calibrator {
   std::array<double, kClocksMax> clock_share_{};
   TemperedOdds::Values odds_used_ = TemperedOdds::all(0.0);  // 1 for an expert that there is
   Lanes pool_keep_{};
-  double resolution_keep_ = 1.0;
-  double recalibration_keep_ = 1.0;
   std::vector<Pair> pool_factors_;  // by band
   Lanes pool_whole_{};              // the pool's factor over all bands; with link 0 that is its plain accuracy
 };
