@@ -55,6 +55,7 @@ struct RecordedResponse {
   std::string answer_text;           // what the pool's privacy setting keeps; may be empty
   bool abstained = false;            // recorded, never learned from
   double calibrated = 0.0;           // meaningful when usable
+  double audit = 0.0;                // not 0: wanted graded although not selected, chosen with this chance (margin/audit.h)
 };
 
 // A decision's id is its event's id.

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "margin/audit.h"
 #include "margin/calibrator.h"
 #include "margin/digest.h"
 #include "margin/event.h"
@@ -43,6 +44,7 @@ struct Question {
   std::string segment;
   AnswerKind kind = AnswerKind::kExact;
   std::vector<Response> responses;
+  AuditPlan audits;  // by the task's name; where tasks have none, give each question a seed of its own
 };
 
 enum class ApplyStatus {

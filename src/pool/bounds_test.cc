@@ -142,6 +142,7 @@ TEST_F(BoundsTest, MalformedDecisionIsRefusedByField) {
   };
   EXPECT_TRUE(message([](DecisionMade& d) { d.responses[1].answer = 2; }).starts_with("responses[1].answer"));
   EXPECT_TRUE(message([](DecisionMade& d) { d.responses[1].calibrated = 1.1; }).starts_with("responses[1].calibrated: got 1.1"));
+  EXPECT_TRUE(message([](DecisionMade& d) { d.responses[0].audit = 2.0; }).starts_with("responses[0].audit: got 2"));
   EXPECT_TRUE(message([](DecisionMade& d) { d.selected = 2; }).starts_with("selected"));
   EXPECT_TRUE(message([](DecisionMade& d) { d.share = -1; }).starts_with("share: got -1"));
   EXPECT_TRUE(message([](DecisionMade& d) { d.answers.resize(3); }).starts_with("answers"));

@@ -32,6 +32,15 @@ void number_answers(const Question& question, const std::vector<Seat>& seats, De
   for (const std::string& canonical : groups.canonical) decision.answers.push_back(digest_of(canonical));
 }
 
+// Names the responses that should be graded although their answer was not selected; only those that are learned from.
+void name_audits(const AuditPlan& plan, const std::vector<Seat>& seats, DecisionMade& decision) {
+  std::vector<std::uint32_t> answers;
+  for (std::size_t i = 0; i < seats.size(); ++i) answers.push_back(seats[i].part ? decision.responses[i].answer : decision.selected);
+  for (const Audit& audit : audits_of(plan, digest_of(decision.task).low, answers, decision.selected)) {
+    decision.responses[audit.response].audit = audit.propensity;
+  }
+}
+
 DecisionMade decide_seated(const Question& question, const std::vector<Seat>& seats, const Members& members, const Cells& cells,
                            const Vote& vote) {
   DecisionMade decision{.task = question.task, .segment = question.segment, .kind = question.kind};
@@ -62,6 +71,7 @@ DecisionMade decide_seated(const Question& question, const std::vector<Seat>& se
   decision.selected = tally.winner;
   decision.selected_model = decision.responses[response_of[tally.ballot]].model;
   decision.share = tally.share;
+  name_audits(question.audits, seats, decision);
   return decision;
 }
 

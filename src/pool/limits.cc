@@ -89,6 +89,7 @@ Status check_config(const PoolConfigured& config) {
 }
 
 Status check_question(const Question& question, const PoolConfigured& config) {
+  if (!is_probability(question.audits.rate)) return out_of_range("audits.rate", question.audits.rate, "a number in [0, 1]");
   return check_responses(question.responses, question.segment, config);
 }
 
@@ -101,6 +102,9 @@ Status check_decision(const DecisionMade& decision, const PoolConfigured& config
     if (!is_answer(decision.responses[i].answer)) return invalid(at("responses", i, "answer"), "one of the decision's answers, or none");
     if (!is_probability(decision.responses[i].calibrated)) {
       return out_of_range(at("responses", i, "calibrated"), decision.responses[i].calibrated, "a number in [0, 1]");
+    }
+    if (!is_probability(decision.responses[i].audit)) {
+      return out_of_range(at("responses", i, "audit"), decision.responses[i].audit, "a number in [0, 1]");
     }
   }
   if (!is_answer(decision.selected)) return invalid("selected", "one of the decision's answers, or none");
