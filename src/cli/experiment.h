@@ -16,5 +16,7 @@ Command add_inversion_experiment(CLI::App& experiment);
 Command add_convergence_experiment(CLI::App& experiment);
 Command add_split_experiment(CLI::App& experiment);
 Command add_paper_experiment(CLI::App& experiment);
+Command add_watch_experiment(CLI::App& experiment);
+Command add_gaming_experiment(CLI::App& experiment);
 
 }  // namespace margin::cli
