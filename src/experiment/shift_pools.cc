@@ -126,12 +126,18 @@ ShiftGroup::Contest ShiftGroup::against_best(Compared metric) const {
   }
   if (best == nullptr) return {};
   const auto n = static_cast<double>(conditions_);
-  const auto means = [&](const Entry& entry) {
-    Resampled values;
-    for (const double sum : entry.resampled[m]) values.emplace_back(sum / n);
-    return values;
-  };
-  return {best->label, (ours->sum[m] - best->sum[m]) / n, paired_difference(means(*ours), means(*best), Better::kLower)};
+  Contest contest{best->label, (ours->sum[m] - best->sum[m]) / n, std::nullopt};
+  Resampled differences;
+  double sum = 0.0;
+  for (std::size_t b = 0; b < ours->resampled[m].size(); ++b) {
+    differences.emplace_back((ours->resampled[m][b] - best->resampled[m][b]) / n);
+    sum += *differences.back();
+  }
+  if (const auto interval = percentile_interval(differences)) {
+    const double shift = contest.mean - sum / static_cast<double>(differences.size());
+    contest.interval = Interval{interval->low + shift, interval->high + shift};
+  }
+  return contest;
 }
 
 }  // namespace margin::experiment

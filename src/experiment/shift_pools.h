@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,7 +40,9 @@ class ShiftGroup {
   struct Contest {
     std::string rival;
     double mean = 0.0;  // ours - rival's
-    Difference difference;
+    // As wide as the resamples vary, around the mean itself: resampling adds noise to every bin, which inflates ECE, and more so where
+    // predictions are spread over many bins.
+    std::optional<Interval> interval;
   };
   [[nodiscard]] Contest against_best(Compared metric) const;
 

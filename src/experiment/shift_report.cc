@@ -169,7 +169,7 @@ Table group_verdict(const ShiftGroup& group, const ShiftSetting& setting) {
     const auto count = static_cast<double>(compared.comparisons.size());
     const ShiftGroup::Contest contest = group.against_best(shown.compared);
     report::Estimate difference{100.0 * contest.mean, std::nullopt};
-    if (const auto& interval = contest.difference.interval) difference.interval = {100.0 * interval->low, 100.0 * interval->high};
+    if (const auto& interval = contest.interval) difference.interval = {100.0 * interval->low, 100.0 * interval->high};
     std::vector<Cell>& row = table.rows.emplace_back();
     row.emplace_back(std::string(shown.name));
     row.emplace_back(compared.comparisons.size());
@@ -179,7 +179,9 @@ Table group_verdict(const ShiftGroup& group, const ShiftSetting& setting) {
     row.emplace_back(contest.rival);
     row.emplace_back(difference);
   }
-  table.notes = {"The best rival is the other method with the lowest mean; the interval is of the mean difference, over resampled tasks."};
+  table.notes = {
+      "The best rival is the other method with the lowest mean; the interval is of the mean difference, as wide as "
+      "resamples of the tasks vary and centred on it, since resampling itself inflates ECE."};
   return table;
 }
 
