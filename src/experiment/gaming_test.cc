@@ -42,6 +42,11 @@ TEST(Gaming, NobodyIsReportedForWhatAnotherDid) {
   }
 }
 
+TEST(Gaming, ChangeInAllCasesAlikeIsSeldomTakenForOneInSpecialCases) {
+  EXPECT_LE(10 * result_of("absentee").reported[static_cast<std::size_t>(WatchKind::kAvoidsHardTasks)], result_of("absentee").runs);
+  EXPECT_LE(10 * result_of("defector").reported[static_cast<std::size_t>(WatchKind::kLagExploitation)], result_of("defector").runs);
+}
+
 TEST(Gaming, FalseReportsKeepThePromiseWhenMoreAreAllowed) {
   GamingOptions options{.tasks = 2000};
   options.watch.false_reports_per_task = 0.05;

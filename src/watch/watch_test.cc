@@ -113,6 +113,7 @@ TEST(Watch, FallAfterALongRecordIsDriftAndDefection) {
   EXPECT_NEAR(reports[1].reference, 0.8, 0.08);
   EXPECT_LT(reports[1].observed, 0.5);
   EXPECT_GE(reports[1].evidence, reports[1].threshold);
+  EXPECT_DOUBLE_EQ(reports[1].threshold, std::log(4.0 * 5.0 * 4.0 / 1e-5)) << "subject number 3, after the pool and two models, four tests";
 }
 
 TEST(Watch, FallOfAllIsDriftAndNobodysDefection) {
@@ -124,6 +125,25 @@ TEST(Watch, FallOfAllIsDriftAndNobodysDefection) {
   ASSERT_FALSE(reports.empty());
   EXPECT_EQ(reports[0].subject, WatchReport::kPool);
   for (const WatchReport& report : reports) EXPECT_EQ(report.kind, WatchKind::kDrift);
+}
+
+TEST(Watch, FallThatOthersShareIsNoDefectionWhereThePoolHasNoRecord) {
+  for (const bool shared : {false, true}) {
+    Random random(1);
+    Watch watch;
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      const bool later = i >= 600;
+      const auto response = [&](std::uint32_t model, bool falls) {
+        return WatchedResponse{.model = model, .outcome = random.chance(falls && later ? 0.2 : 0.9) ? 1.0 : 0.0};
+      };
+      // Beside model 0 stands a newcomer, and soon the next.
+      const std::vector<WatchedResponse> task = {response(0, true), response(1 + i / 20, shared)};
+      ASSERT_TRUE(watch.observe(task).ok());
+      if (i % 20 == 19) watch.leave(1 + i / 20);
+    }
+    const std::vector<WatchKind> expected = {WatchKind::kDrift, WatchKind::kTrustThenDefect};
+    EXPECT_EQ(kinds(watch.reports()), std::vector(expected.begin(), expected.end() - (shared ? 1 : 0)));
+  }
 }
 
 TEST(Watch, RiseIsDriftAndNoDefection) {
@@ -201,6 +221,7 @@ TEST(Watch, CopiesAreReportedAsThatPairAlone) {
   EXPECT_EQ(reports[0].subject, 1U);
   EXPECT_EQ(reports[0].other, 5U);
   EXPECT_NEAR(reports[0].reference, 1.0 / 3.0, 0.05);
+  EXPECT_DOUBLE_EQ(reports[0].threshold, std::log(12.0 * 13.0 / 1e-5)) << "pair number 11, after the ten of five models and (0, 5)";
 }
 
 TEST(Watch, SameRightAnswersAreNoCollusion) {
@@ -212,14 +233,16 @@ TEST(Watch, SameRightAnswersAreNoCollusion) {
   for (const WatchReport& report : reports) EXPECT_NE(report.kind, WatchKind::kCollusion);
 }
 
-std::vector<WatchReport> source_reports(std::uint32_t sources, double lies) {
+// Source 1 turns outcomes around with a chance of `lies`, from response `start` on; else every source errs 1 time in 20.
+std::vector<WatchReport> source_reports(std::uint32_t sources, double lies, int start = 0) {
   Random random(5);
   Watch watch;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < start + 1000; ++i) {
     const double truth = random.chance(0.7) ? 1.0 : 0.0;
     std::vector<SourceGrade> grades;
     for (std::uint32_t source = 0; source < sources; ++source) {
-      grades.push_back({source, random.chance(source == 1 ? lies : 0.05) ? 1.0 - truth : truth});
+      const bool lying = source == 1 && i >= start;
+      grades.push_back({source, random.chance(lying ? lies : 0.05) ? 1.0 - truth : truth});
     }
     EXPECT_TRUE(watch.grade(grades).ok());
   }
@@ -227,11 +250,17 @@ std::vector<WatchReport> source_reports(std::uint32_t sources, double lies) {
 }
 
 TEST(Watch, TheSourceThatContradictsTheOthersIsReported) {
-  const auto reports = source_reports(3, 0.35);
+  const auto reports = source_reports(3, 0.5);
   ASSERT_EQ(kinds(reports), std::vector{WatchKind::kSourceDisagrees});
   EXPECT_EQ(reports[0].subject, 1U);
   EXPECT_TRUE(source_reports(3, 0.05).empty());
-  EXPECT_TRUE(source_reports(2, 0.35).empty()) << "two cannot tell which of them is wrong";
+  EXPECT_TRUE(source_reports(2, 0.5).empty()) << "two cannot tell which of them is wrong";
+}
+
+TEST(Watch, SourcesAreNotBlamedForALiarWhoHadBeenHonest) {
+  const auto reports = source_reports(3, 0.9, 3000);
+  ASSERT_EQ(kinds(reports), std::vector{WatchKind::kSourceDisagrees});
+  EXPECT_EQ(reports[0].subject, 1U);
 }
 
 TEST(Watch, RefusedTasksChangeNothing) {

@@ -91,6 +91,7 @@ def main():
         commands = [["replay", "log.jsonl", *common, "--by", "model", "--by", "phase"]]
         commands += [["experiment", experiment, "log.jsonl", *common, *flags] for experiment, flags in EXPERIMENTS.items()]
         commands += [["experiment", experiment, "--all-pairs", "log.jsonl", *common, "--resamples", "20", *flags] for experiment, flags in CONDITIONS.items()]
+        commands += [["experiment", "watch", "log.jsonl", "--false-reports", "0.1"]]
         commands += [["doctor", "log.jsonl", *common, "--resamples", "20"]]
         shown = 0
         for command in commands:
@@ -110,7 +111,7 @@ def main():
         scores = json.loads(run(["replay", "log.jsonl", "--json", "--orderings", "0", "--by", "model,phase"], check=CHECKS["json"]))
         assert set(scores["by"]["model"]) == set(MODELS) and set(scores["by"]["phase"]) == set(PHASES)
         for command in commands:
-            if command[0] == "doctor" or command[1] in EXPERIMENTS:
+            if command[0] == "doctor" or command[1] in {*EXPERIMENTS, "watch"}:
                 continue
             run([*command, "--per-ordering", "o.csv"], check=CHECKS["text"])
             check_csv(check_tame((folder / "o.csv").read_bytes(), "o.csv"), command)
