@@ -101,12 +101,16 @@ class Vote {
   Parameters parameters_;
 };
 
-// Every registered vote, in the order tables show them.
+// Every vote in its newest version, in the order tables show them.
 [[nodiscard]] std::span<const VoteInfo* const> vote_catalog();
+// Versions that newer ones have replaced; what was stored with them goes on with them.
+[[nodiscard]] std::span<const VoteInfo* const> replaced_votes();
+// A `name` is an identifier, which means its newest version, or identifier@version: "stacked@1".
+[[nodiscard]] Result<const VoteInfo*> find_vote(std::string_view name);
 
 // kNotFound: unknown identifier (the message suggests the nearest) or a version this binary does not know;
 // kInvalidArgument: a bad parameter.
-[[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, const Parameters& parameters = {});
+[[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view name, const Parameters& parameters = {});
 [[nodiscard]] Result<std::unique_ptr<Vote>> make_vote(std::string_view identifier, int version, const Parameters& parameters);
 
 // kCorrupt: not a snapshot, truncated, or a state no vote can reach; kNotFound: a vote or version this binary does not know.

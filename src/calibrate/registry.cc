@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/check.h"
 #include "base/suggest.h"
+#include "base/versioned_name.h"
 
 namespace margin {
 namespace {
@@ -41,21 +41,6 @@ const Method* find(std::string_view identifier, int version) {
   if (newest != kMethods.end()) return *newest;
   const auto replaced = std::find_if(kReplaced.begin(), kReplaced.end(), is_meant);
   return replaced == kReplaced.end() ? nullptr : *replaced;
-}
-
-// "NAME" or "NAME@VERSION".
-struct Named {
-  std::string_view identifier;
-  int version = 0;
-};
-Named parse(std::string_view name) {
-  const std::size_t at = name.find('@');
-  if (at == std::string_view::npos) return {name, 0};
-  int version = 0;
-  const char* end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + at + 1, end, version);
-  if (error != std::errc() || rest != end || version < 1) return {name, 0};  // no identifier has an @: it will not be found
-  return {name.substr(0, at), version};
 }
 
 Error unknown(std::string_view identifier, int version) {
@@ -99,14 +84,14 @@ std::span<const CalibratorInfo* const> replaced_calibrators() {
 }
 
 Result<const CalibratorInfo*> find_calibrator(std::string_view name) {
-  const auto [identifier, version] = parse(name);
+  const auto [identifier, version] = internal::parse_versioned(name);
   const Method* method = find(identifier, version);
   if (method == nullptr) return unknown(identifier, version);
   return &method->info();
 }
 
 Result<std::unique_ptr<Calibrator>> make_calibrator(std::string_view name, const Parameters& parameters) {
-  const auto [identifier, version] = parse(name);
+  const auto [identifier, version] = internal::parse_versioned(name);
   return make(identifier, version, parameters);
 }
 

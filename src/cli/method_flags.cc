@@ -32,16 +32,6 @@ struct Owner {
   }
 };
 
-template <class Info>
-Result<Owner> find_owner(std::string_view what, std::span<const Info* const> catalog, const std::string& identifier) {
-  std::vector<std::string> known;
-  for (const Info* info : catalog) {
-    if (info->identifier == identifier) return Owner{identifier, identifier, &info->parameters, {}};
-    known.push_back(info->identifier);
-  }
-  return Error{ErrorCode::kNotFound, fmt::format("{}: no {}{}", what, printable(identifier), internal::suggestion(identifier, known))};
-}
-
 Status set_by_name(Owner& owner, std::string_view flag, std::string_view name, std::string_view text) {
   const ParameterSpec* spec = owner.find(name);
   if (spec != nullptr) return owner.set(*spec, text);
@@ -155,13 +145,14 @@ void MethodFlags::add_to(CLI::App& app) {
 Result<Methods> make_methods(const MethodFlags& flags) {
   Result<std::vector<Owner>> owners = find_methods(flags.methods);
   if (!owners) return owners.error();
-  Result<Owner> vote = find_owner("--vote", vote_catalog(), flags.vote);
-  if (!vote) return vote.error();
+  const Result<const VoteInfo*> vote_info = find_vote(flags.vote);
+  if (!vote_info) return Error{vote_info.error().code, "--vote: " + printable(vote_info.error().message)};
+  Owner vote{flags.vote, flags.vote, &(*vote_info)->parameters, {}};
   for (const auto& [name, text] : flags.shared) {
     if (Status status = apply_shared(*owners, name, text); !status) return status.error();
   }
   for (const std::string& typed : flags.set) {
-    if (Status status = apply_set(*owners, *vote, typed); !status) return status.error();
+    if (Status status = apply_set(*owners, vote, typed); !status) return status.error();
   }
   for (Owner& owner : *owners) {  // last: what a label says of its own variant wins
     if (Status status = apply_label(owner); !status) return status.error();
@@ -173,7 +164,7 @@ Result<Methods> make_methods(const MethodFlags& flags) {
     methods.calibrators.push_back(std::move(*made));
     methods.labels.push_back(owner.label);
   }
-  Result<std::unique_ptr<Vote>> made = make_vote(vote->identifier, vote->given);
+  Result<std::unique_ptr<Vote>> made = make_vote(vote.identifier, vote.given);
   if (!made) return made.error();
   methods.vote = std::move(*made);
   return methods;

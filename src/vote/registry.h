@@ -14,6 +14,9 @@
   VOTE(Discounted)         \
   VOTE(Stacked)
 
+// Versions that newer ones have replaced: what was stored with them goes on with them.
+#define MARGIN_REPLACED_VOTES(VOTE) VOTE(Stacked1)
+
 namespace margin::internal {
 
 // What a vote's file offers: what it is, and how to make one from resolved parameters.
@@ -29,6 +32,7 @@ std::unique_ptr<Vote> make_kind(Parameters resolved) {
 
 #define MARGIN_DECLARE_VOTE(NAME) extern const VoteKind k##NAME;
 MARGIN_VOTES(MARGIN_DECLARE_VOTE)
+MARGIN_REPLACED_VOTES(MARGIN_DECLARE_VOTE)
 #undef MARGIN_DECLARE_VOTE
 
 }  // namespace margin::internal

@@ -1,5 +1,6 @@
-// stacked: an online conditional logit over the task's answers and "none of them is right". Each model has a strength theta that is
-// learned from outcomes, so quality, redundancy and the worth of confidence are learned at once. docs/voting.md#stacked.
+// stacked, version 2: log odds that learn. A model's ballot counts scale x evidence + trust, both learned from outcomes as a Kalman filter
+// of a conditional logit over the task's answers and "none of them is right"; a sharpness apart turns scores into probabilities, so
+// that learning how sure to be never changes who wins. Before any outcome it is log_odds. docs/voting.md#stacked.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,122 +14,212 @@ namespace margin {
 namespace {
 
 // Far beyond what learning reaches; keeps every score finite, also after a restore.
-constexpr double kThetaMax = 1e9;
+constexpr double kEstimateMax = 1e6;
+constexpr double kSharpnessMin = 0.05;
+constexpr double kSharpnessMax = 2.0;
+
+ParameterSpec spread_parameter(const char* name, double value, const char* meaning) {
+  return number_parameter(name, value, 0.0, 10.0, meaning);
+}
 
 const VoteInfo& info() {
   static const VoteInfo kInfo{
       .identifier = "stacked",
+      .version = 2,
       .learns = true,
-      .summary = "online conditional logit over the answers and none of them",
+      .summary = "log odds with a learned scale and trust per model; a probability over the answers and none of them",
       .parameters = internal::Evidence::parameters({
-          number_parameter("step", 0.1, 0.0, 1.0, "largest move of a strength in one task; 0 learns nothing"),
-          number_parameter("decay", 0.999, 0.5, 1.0, "memory of the squared gradients that scale the steps"),
-          number_parameter("theta_min", -0.5, -100.0, 0.0, "least strength of a model: how far its word may count against its answer"),
+          spread_parameter("scale_spread", 0.3, "how far models' scales differ from 1, as a standard deviation; 0 learns no scale"),
+          spread_parameter("trust_spread", 0.5, "how far models' trust differs from 0, in log odds, likewise"),
+          spread_parameter("sharpness_spread", 0.2, "how far the sharpness may be from its start, likewise"),
+          spread_parameter("none_spread", 0.5, "how far the score of none may be from 0, in log odds, likewise"),
+          number_parameter("memory", 300.0, 1.0, 1e9, "tasks in which what is known of a model fades as far as it can"),
       })};
   return kInfo;
 }
+
+// An estimate with its variance, which grows a little with every task, up to spread^2, and shrinks with what the task says.
+struct Estimate {
+  double value = 0.0;
+  double variance = 0.0;
+
+  void fade(double spread, double tasks) { variance = std::min(spread * spread, variance + spread * spread * tasks); }
+  // `gradient` and `information` of the task's log likelihood, given all other estimates and their doubts.
+  void move(double gradient, double information) {
+    value = clip(value + variance * gradient, -kEstimateMax, kEstimateMax);
+    variance = std::max(0.0, variance - variance * variance * information);
+  }
+  void save(internal::Encoder& out) const {
+    out.real(value);
+    out.real(variance);
+  }
+  static Estimate load(internal::Decoder& in, double low, double high, double spread) {
+    const double value = in.real();
+    const double variance = in.real();
+    if (!(value >= low && value <= high && variance >= 0.0 && variance <= spread * spread)) in.fail();
+    return {value, variance};
+  }
+};
 
 class Stacked final : public Vote {
  public:
   explicit Stacked(Parameters resolved)
       : Vote(margin::info(), std::move(resolved)),
         evidence_(parameters()),
-        step_(number(parameters(), "step")),
-        decay_(number(parameters(), "decay")),
-        theta_min_(number(parameters(), "theta_min")) {}
+        scale_spread_(number(parameters(), "scale_spread")),
+        trust_spread_(number(parameters(), "trust_spread")),
+        sharpness_spread_(number(parameters(), "sharpness_spread")),
+        none_spread_(number(parameters(), "none_spread")),
+        memory_(number(parameters(), "memory")) {}
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {
-    const ModelId model = ballots[ballot].model;
-    return (met(model) ? models_[model].theta : entry_theta(ballots)) * evidence_(ballots[ballot].confidence);
+    const Ballot& own = ballots[ballot];
+    const double x = evidence_(own.confidence);
+    if (own.model >= models_.size()) return x;
+    const Strength& model = models_[own.model];
+    return (1.0 + model.scale.value) * x + model.trust.value;
   }
 
-  void share_out(Tally& tally) const override { softmax(tally.votes, tally.scores, tally.shares); }
+  void share_out(Tally& tally) const override {
+    std::size_t voters = 0;
+    for (const std::uint32_t votes : tally.votes) voters += votes;
+    softmax(begun_ ? sharpness_.value : first_sharpness(voters), tally.votes, tally.scores, tally.shares);
+  }
 
   void update(std::span<const Ballot> ballots, std::uint32_t answers, std::span<const double> outcomes, double weight) override {
-    introduce(ballots);
-    x_.resize(ballots.size());
-    votes_.assign(answers, 0);
-    scores_.assign(answers, 0.0);
-    p_.assign(answers, 0.0);
-    outcomes_.assign(answers, -1.0);
+    if (!count(ballots, answers, outcomes)) return;
+    const double fade = weight / memory_;
+    sharpness_.fade(sharpness_spread_, fade);
+    none_.fade(none_spread_, fade);
+    const double sharpness = sharpness_.value;
+    const double p_none = softmax(sharpness, votes_, scores_, p_);
+    const double t_none = target(sharpness);
+
+    // Doubt of each score: the variance that its ballots' estimates give it.
+    doubt_.assign(answers, 0.0);
     for (std::size_t i = 0; i < ballots.size(); ++i) {
-      const std::uint32_t answer = ballots[i].answer;
-      if (answer == kNoAnswer) continue;
-      x_[i] = evidence_(ballots[i].confidence);
-      ++votes_[answer];
-      scores_[answer] += models_[ballots[i].model].theta * x_[i];
-      if (outcomes[i] > outcomes_[answer]) outcomes_[answer] = outcomes[i];
-    }
-    if (!complete()) return;
-    const double p_none = softmax(votes_, scores_, p_);
-    const double none_target = target();
-    const double kept = weight == 1.0 ? decay_ : exp(weight * log(decay_));
-    for (std::size_t i = 0; i < ballots.size(); ++i) {
-      const std::uint32_t answer = ballots[i].answer;
-      if (answer == kNoAnswer) continue;
+      if (ballots[i].answer == kNoAnswer) continue;
       Strength& model = models_[ballots[i].model];
-      move(model, x_[i] * (t_[answer] - p_[answer]), kept, weight);
-      model.theta = std::max(theta_min_, model.theta);
+      model.scale.fade(scale_spread_, fade);
+      model.trust.fade(trust_spread_, fade);
+      const double x = evidence_(ballots[i].confidence);
+      doubt_[ballots[i].answer] += sharpness * sharpness * (x * x * model.scale.variance + model.trust.variance);
     }
-    move(none_, none_target - p_none, kept, weight);
+
+    // Kalman's step for independent scores under a softmax, in closed form: with d = 1 + weight p doubt, Q = sum of p/d and
+    // a = sum of weight p doubt (t-p)/d, over Q, each score's pull is weight (t-p + p a)/d and its information weight p/d (1 - p/(d Q)).
+    const double d_none = 1.0 + weight * p_none * none_.variance;
+    double q = p_none / d_none;
+    double a = weight * p_none * none_.variance * (t_none - p_none) / d_none;
+    double spread = 0.0, mean = 0.0, slope = 0.0;  // of the scores under p, for the sharpness
+    for (std::size_t y = 0; y < answers; ++y) {
+      const double d = 1.0 + weight * p_[y] * doubt_[y];
+      q += p_[y] / d;
+      a += weight * p_[y] * doubt_[y] * (t_[y] - p_[y]) / d;
+      mean += p_[y] * scores_[y];
+      spread += p_[y] * scores_[y] * scores_[y];
+      slope += (t_[y] - p_[y]) * scores_[y];
+    }
+    a /= q;
+    const auto pull = [&](double t, double p, double d) { return weight * (t - p + p * a) / d; };
+    const auto information = [&](double p, double d) { return weight * p / d * std::max(0.0, 1.0 - p / (d * q)); };
+    for (std::size_t i = 0; i < ballots.size(); ++i) {
+      const std::uint32_t y = ballots[i].answer;
+      if (y == kNoAnswer) continue;
+      Strength& model = models_[ballots[i].model];
+      const double d = 1.0 + weight * p_[y] * doubt_[y];
+      const double by_scale = sharpness * evidence_(ballots[i].confidence);
+      const double by_trust = sharpness;
+      model.scale.move(by_scale * pull(t_[y], p_[y], d), by_scale * by_scale * information(p_[y], d));
+      model.scale.value = std::max(-1.0, model.scale.value);
+      model.trust.move(by_trust * pull(t_[y], p_[y], d), by_trust * by_trust * information(p_[y], d));
+    }
+    none_.move(pull(t_none, p_none, d_none), information(p_none, d_none));
+    const double certainty = weight * std::max(0.0, spread - mean * mean);
+    const double learned = 1.0 + sharpness_.variance * certainty;
+    sharpness_.move(weight * slope / learned, certainty / learned);
+    sharpness_.value = clip(sharpness_.value, kSharpnessMin, kSharpnessMax);
   }
 
   void save(internal::Encoder& out) const override {
-    save(none_, out);
+    out.flag(begun_);
+    if (!begun_) return;
+    sharpness_.save(out);
+    none_.save(out);
     out.integer(static_cast<std::uint64_t>(models_.size()));
     for (const Strength& model : models_) {
-      out.flag(model.met);
-      if (model.met) save(model, out);
+      model.scale.save(out);
+      model.trust.save(out);
     }
   }
 
   void load(internal::Decoder& in) override {
-    none_ = load(in, -kThetaMax);
-    const std::size_t count = in.length(1);
-    if (count > kModelsMax) return in.fail();
+    begun_ = in.flag();
+    if (!begun_) return;
+    sharpness_ = Estimate::load(in, kSharpnessMin, kSharpnessMax, sharpness_spread_);
+    none_ = Estimate::load(in, -kEstimateMax, kEstimateMax, none_spread_);
+    const std::size_t count = in.length(4 * sizeof(double));
+    if (count == 0 || count > kModelsMax) return in.fail();
     models_.resize(count);
     for (Strength& model : models_) {
-      if (in.flag()) model = load(in, theta_min_);
+      model.scale = Estimate::load(in, -1.0, kEstimateMax, scale_spread_);
+      model.trust = Estimate::load(in, -kEstimateMax, kEstimateMax, trust_spread_);
     }
-    if (!models_.empty() && !models_.back().met) in.fail();
   }
 
  private:
   struct Strength {
-    double theta = 0.0;
-    double scale = 1.0;  // s: decayed sum of squared gradients
-    bool met = false;    // has voted in a task that was learned
+    Estimate scale;  // beyond 1
+    Estimate trust;
   };
 
-  [[nodiscard]] bool met(ModelId model) const { return model < models_.size() && models_[model].met; }
-
-  // A newcomer's strength is (voters of its first task)^-3/4: n equal copies then count as n^1/4 independent models.
-  [[nodiscard]] static double entry_theta(std::span<const Ballot> ballots) {
-    const auto voters = std::count_if(ballots.begin(), ballots.end(), [](const Ballot& b) { return b.answer != kNoAnswer; });
-    const double root = std::sqrt(static_cast<double>(voters));
-    return 1.0 / (root * std::sqrt(root));
+  // (voters of the first task)^-3/4: n equal copies are then as sure as n^1/4 independent models.
+  [[nodiscard]] static double first_sharpness(std::size_t voters) {
+    const double root = std::sqrt(static_cast<double>(std::max<std::size_t>(1, voters)));
+    return std::max(kSharpnessMin, 1.0 / (root * std::sqrt(root)));
   }
 
-  void introduce(std::span<const Ballot> ballots) {
-    for (const Ballot& ballot : ballots) {
-      if (ballot.answer == kNoAnswer || met(ballot.model)) continue;
-      if (ballot.model >= models_.size()) models_.resize(ballot.model + std::size_t{1});
-      models_[ballot.model] = {.theta = entry_theta(ballots), .scale = 1.0, .met = true};
+  // Votes, scores and outcomes by answer. False, and nothing has changed, when nobody votes or an answer's outcome is not known: then
+  // nobody can say that no answer was right.
+  bool count(std::span<const Ballot> ballots, std::uint32_t answers, std::span<const double> outcomes) {
+    votes_.assign(answers, 0);
+    scores_.assign(answers, 0.0);
+    outcomes_.assign(answers, -1.0);
+    std::size_t voters = 0;
+    std::size_t models = models_.size();
+    for (std::size_t i = 0; i < ballots.size(); ++i) {
+      const std::uint32_t answer = ballots[i].answer;
+      if (answer == kNoAnswer) continue;
+      ++voters;
+      ++votes_[answer];
+      scores_[answer] += addend(ballots, i);
+      models = std::max(models, ballots[i].model + std::size_t{1});
+      if (outcomes[i] > outcomes_[answer]) outcomes_[answer] = outcomes[i];
     }
+    if (voters == 0) return false;
+    for (std::size_t y = 0; y < votes_.size(); ++y) {
+      if (votes_[y] != 0 && outcomes_[y] < 0.0) return false;
+    }
+    models_.resize(models);
+    if (!begun_) sharpness_.value = first_sharpness(voters);
+    begun_ = true;
+    return true;
   }
 
-  // P over the answers that have votes; returns that of none. The largest exponent is 0, so nothing overflows and the sum is >= 1.
-  double softmax(const std::vector<std::uint32_t>& votes, const std::vector<double>& scores, std::vector<double>& p) const {
-    double top = none_.theta;
+  // P over the answers that have votes, 0 for the others; returns that of none. The largest exponent is 0, so nothing overflows.
+  double softmax(double sharpness, const std::vector<std::uint32_t>& votes, const std::vector<double>& scores,
+                 std::vector<double>& p) const {
+    double top = none_.value;
     for (std::size_t y = 0; y < scores.size(); ++y) {
-      if (votes[y] != 0) top = std::max(top, scores[y]);
+      if (votes[y] != 0) top = std::max(top, sharpness * scores[y]);
     }
-    const double none = exp(none_.theta - top);
+    p.assign(scores.size(), 0.0);
+    const double none = exp(none_.value - top);
     double total = 0.0;
     for (std::size_t y = 0; y < scores.size(); ++y) {
       if (votes[y] == 0) continue;
-      p[y] = exp(scores[y] - top);
+      p[y] = exp(sharpness * scores[y] - top);
       total += p[y];
     }
     total += none;
@@ -136,26 +227,18 @@ class Stacked final : public Vote {
     return none / total;
   }
 
-  // Learning needs the outcome of every answer that was given: with one unknown, nobody can say that no answer was right.
-  [[nodiscard]] bool complete() const {
-    for (std::size_t y = 0; y < votes_.size(); ++y) {
-      if (votes_[y] != 0 && outcomes_[y] < 0.0) return false;
-    }
-    return true;
-  }
-
   // t: P restricted to the right answers, from the scores so that it exists where P itself underflows. Returns t of none.
-  double target() {
+  double target(double sharpness) {
     double top = -std::numeric_limits<double>::infinity();
     const auto right = [&](std::size_t y) { return votes_[y] != 0 && outcomes_[y] >= 0.5; };
     for (std::size_t y = 0; y < votes_.size(); ++y) {
-      if (right(y)) top = std::max(top, scores_[y]);
+      if (right(y)) top = std::max(top, sharpness * scores_[y]);
     }
     t_.assign(votes_.size(), 0.0);
     double total = 0.0;
     for (std::size_t y = 0; y < votes_.size(); ++y) {
       if (!right(y)) continue;
-      t_[y] = exp(scores_[y] - top);
+      t_[y] = exp(sharpness * scores_[y] - top);
       total += t_[y];
     }
     if (total == 0.0) return 1.0;
@@ -163,37 +246,22 @@ class Stacked final : public Vote {
     return 0.0;
   }
 
-  void move(Strength& strength, double gradient, double kept, double weight) const {
-    strength.scale = kept * strength.scale + weight * (gradient * gradient);
-    if (strength.scale > 0.0) strength.theta += weight * step_ * gradient / std::sqrt(strength.scale);
-    strength.theta = clip(strength.theta, -kThetaMax, kThetaMax);
-  }
-
-  static void save(const Strength& strength, internal::Encoder& out) {
-    out.real(strength.theta);
-    out.real(strength.scale);
-  }
-
-  static Strength load(internal::Decoder& in, double theta_min) {
-    const double theta = in.real();
-    const double scale = in.real();
-    if (!(theta >= theta_min && theta <= kThetaMax && scale >= 0.0 && scale <= std::numeric_limits<double>::max())) in.fail();
-    return {.theta = theta, .scale = scale, .met = true};
-  }
-
   const internal::Evidence evidence_;
-  const double step_;
-  const double decay_;
-  const double theta_min_;
-  Strength none_{.theta = 0.0, .scale = 1.0, .met = true};
+  const double scale_spread_;
+  const double trust_spread_;
+  const double sharpness_spread_;
+  const double none_spread_;
+  const double memory_;
+  bool begun_ = false;  // a task has been learned
+  Estimate sharpness_{};
+  Estimate none_{};
   std::vector<Strength> models_;
-
-  // One task's scratch, kept for its memory: by ballot, then by answer.
-  std::vector<double> x_;
+  // Of the task being learned, by answer.
   std::vector<std::uint32_t> votes_;
   std::vector<double> scores_;
   std::vector<double> p_;
   std::vector<double> t_;
+  std::vector<double> doubt_;
   std::vector<double> outcomes_;  // largest known, -1 where none is
 };
 

@@ -43,10 +43,12 @@ Task random_task(Random& random, ModelId models = 12) {
 
 class VoteConformance : public testing::TestWithParam<const VoteInfo*> {
  protected:
-  std::unique_ptr<Vote> make() { return make_vote(GetParam()->identifier).value(); }
+  std::unique_ptr<Vote> make() { return make_vote(GetParam()->identifier, GetParam()->version, {}).value(); }
 };
 INSTANTIATE_TEST_SUITE_P(Votes, VoteConformance, testing::ValuesIn(vote_catalog().begin(), vote_catalog().end()),
                          [](const auto& test) { return test.param->identifier; });
+INSTANTIATE_TEST_SUITE_P(ReplacedVotes, VoteConformance, testing::ValuesIn(replaced_votes().begin(), replaced_votes().end()),
+                         [](const auto& test) { return test.param->identifier + std::to_string(test.param->version); });
 
 TEST_P(VoteConformance, LargestScoreWinsAndSharesArePartsOfOne) {
   Random random(1);

@@ -39,7 +39,8 @@ std::vector<Task> tasks_of(const golden::Stream& stream) {
 // Decides every task before it is learned.
 void expect_selection(const golden::Selection& expected, const std::vector<Task>& tasks) {
   SCOPED_TRACE(expected.vote);
-  auto vote = make_vote(expected.vote);
+  // The vectors are of version 1.
+  auto vote = make_vote(expected.vote, 1, {});
   ASSERT_TRUE(vote.ok());
   ASSERT_EQ(expected.selected.size(), tasks.size());
   ASSERT_EQ(expected.probability.size(), expected.vote == "stacked" ? tasks.size() : 0);
