@@ -101,6 +101,15 @@ class Vote {
   Parameters parameters_;
 };
 
+// What would be selected if a model had not answered; kNoAnswer when nobody else voted.
+struct Absence {
+  ModelId model = 0;
+  std::uint32_t winner = kNoAnswer;
+};
+// The models whose absence would change the selected answer, each taken out alone, in ballot order: why the decision is as it is.
+// Counts once per model.
+[[nodiscard]] std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::uint32_t answers);
+
 // Every vote in its newest version, in the order tables show them.
 [[nodiscard]] std::span<const VoteInfo* const> vote_catalog();
 // Versions that newer ones have replaced; what was stored with them goes on with them.

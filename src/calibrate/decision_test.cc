@@ -1,0 +1,102 @@
+// A decision's own probability: its status, its promise, and how often its interval holds the truth where the truth is known.
+#include "margin/decision.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "margin/random.h"
+
+namespace margin {
+namespace {
+
+DecisionTrust trust() { return std::move(DecisionTrust::make("margin_adaptive")).value(); }
+
+void decide_and_learn(DecisionTrust& trust, double share, double outcome) {
+  trust.decided();
+  ASSERT_TRUE(trust.observe({.share = share, .outcome = outcome}).ok());
+}
+
+TEST(DecisionTrust, IsColdThenCalibratedThenStale) {
+  DecisionTrust pool = trust();
+  Random random(1);
+  EXPECT_EQ(pool.of(0.8).status, TrustStatus::kCold);
+  EXPECT_EQ(pool.of(0.8).effective_n, 0.0);
+  for (int i = 0; i < 60; ++i) decide_and_learn(pool, 0.8, random.chance(0.8) ? 1.0 : 0.0);
+  EXPECT_EQ(pool.of(0.8).status, TrustStatus::kCalibrated);
+  for (std::uint32_t i = 0; i + 1 < DecisionTrust::kStaleAfter; ++i) pool.decided();
+  EXPECT_EQ(pool.of(0.8).status, TrustStatus::kCalibrated);
+  pool.decided();
+  EXPECT_EQ(pool.of(0.8).status, TrustStatus::kStale);
+  ASSERT_TRUE(pool.observe({.share = 0.8, .outcome = 1.0}).ok());
+  EXPECT_EQ(pool.of(0.8).status, TrustStatus::kCalibrated);
+}
+
+TEST(DecisionTrust, ACollapseIsDriftForAWhile) {
+  DecisionTrust pool = trust();
+  Random random(2);
+  for (int i = 0; i < 400; ++i) decide_and_learn(pool, 0.9, random.chance(0.9) ? 1.0 : 0.0);
+  ASSERT_EQ(pool.of(0.9).status, TrustStatus::kCalibrated);
+  int delay = 0;
+  for (; delay < 60 && pool.of(0.9).status != TrustStatus::kDrifting; ++delay) decide_and_learn(pool, 0.9, random.chance(0.3) ? 1.0 : 0.0);
+  EXPECT_LT(delay, 60);
+  for (int i = 0; i < 300; ++i) decide_and_learn(pool, 0.9, random.chance(0.3) ? 1.0 : 0.0);
+  EXPECT_EQ(pool.of(0.9).status, TrustStatus::kCalibrated);
+}
+
+TEST(DecisionTrust, StationaryPoolsAreSeldomCalledDrifting) {
+  int drifting = 0, decisions = 0;
+  for (std::uint64_t stream = 0; stream < 20; ++stream) {
+    DecisionTrust pool = trust();
+    Random random = Random::stream(3, stream);
+    for (int i = 0; i < 1000; ++i) {
+      const double share = 0.4 + 0.6 * random.uniform();
+      drifting += pool.of(share).status == TrustStatus::kDrifting ? 1 : 0;
+      ++decisions;
+      decide_and_learn(pool, share, random.chance(share) ? 1.0 : 0.0);
+    }
+  }
+  EXPECT_LT(drifting, decisions / 20);
+}
+
+TEST(DecisionTrust, PromisesOnlyWhatItSays) {
+  const Sureness sure{.p_correct = 0.9};
+  EXPECT_TRUE(sure.promises(0.2));
+  EXPECT_TRUE(sure.promises(0.1000001));
+  EXPECT_FALSE(sure.promises(0.05));
+}
+
+TEST(DecisionTrust, IntervalsHoldTheTruthAboutNineTimesInTen) {
+  // Shares that over- and understate: what they are worth is known, so coverage can be counted.
+  double covered = 0.0, decisions = 0.0;
+  for (std::uint64_t stream = 0; stream < 30; ++stream) {
+    Random random = Random::stream(4, stream);
+    DecisionTrust pool = trust();
+    for (int i = 0; i < 1200; ++i) {
+      const double share = 0.3 + 0.7 * std::sqrt(random.uniform());
+      const double truth = stream % 3 == 0 ? share : stream % 3 == 1 ? 0.2 + 0.6 * share : share * share;
+      const Sureness sure = pool.of(share);
+      ASSERT_LE(sure.low, sure.p_correct);
+      ASSERT_GE(sure.high, sure.p_correct);
+      if (i >= 100) {
+        covered += sure.low <= truth && truth <= sure.high ? 1.0 : 0.0;
+        decisions += 1.0;
+      }
+      decide_and_learn(pool, share, random.chance(truth) ? 1.0 : 0.0);
+    }
+  }
+  EXPECT_GT(covered / decisions, 0.86);
+  EXPECT_LT(covered / decisions, 0.94);
+}
+
+TEST(DecisionTrust, BadValuesAndFittedMethodsAreRefused) {
+  DecisionTrust pool = trust();
+  EXPECT_EQ(pool.observe({.share = 1.5, .outcome = 1.0}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(pool.observe({.share = 0.5, .outcome = -1.0}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(pool.observe({.share = 0.5, .outcome = 1.0, .weight = 0.0}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(DecisionTrust::make("platt_scaling").error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(DecisionTrust::make("margn").error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace margin

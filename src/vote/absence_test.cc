@@ -1,0 +1,63 @@
+// Who decided: an absence is decisive exactly when the answer changes once the model's answers are struck out.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "margin/random.h"
+#include "margin/vote.h"
+
+namespace margin {
+namespace {
+
+TEST(Absence, NamesThoseWithoutWhomAnotherAnswerWins) {
+  const auto vote = std::move(make_vote("sum")).value();
+  const std::vector<Ballot> ballots = {{3, 0, 0.9}, {1, 1, 0.5}, {2, 1, 0.5}, {4, kNoAnswer, 1.0}};
+  const std::vector<Absence> absences = decisive_absences(*vote, ballots, 2);
+  ASSERT_EQ(absences.size(), 2U);
+  EXPECT_EQ(absences[0].model, 1U);
+  EXPECT_EQ(absences[0].winner, 0U);
+  EXPECT_EQ(absences[1].model, 2U);
+}
+
+TEST(Absence, OfTheOnlyVoterLeavesNothing) {
+  const auto vote = std::move(make_vote("sum")).value();
+  const std::vector<Ballot> alone = {{5, 0, 0.4}, {5, 0, 0.3}};
+  const std::vector<Absence> absences = decisive_absences(*vote, alone, 1);
+  ASSERT_EQ(absences.size(), 1U);
+  EXPECT_EQ(absences[0].winner, kNoAnswer);
+  EXPECT_TRUE(decisive_absences(*vote, {}, 0).empty());
+}
+
+TEST(Absence, EqualsStrikingAnswersOutInEveryVote) {
+  Random random(11);
+  for (const VoteInfo* info : vote_catalog()) {
+    auto vote = std::move(make_vote(info->identifier)).value();
+    Tally tally;
+    for (int round = 0; round < 500; ++round) {
+      std::vector<Ballot> ballots;
+      std::vector<double> outcomes;
+      const auto answers = static_cast<std::uint32_t>(1 + random.below(4));
+      for (std::size_t i = random.below(7); i > 0; --i) {
+        ballots.push_back({static_cast<ModelId>(random.below(6)),
+                           random.chance(0.1) ? kNoAnswer : static_cast<std::uint32_t>(random.below(answers)), random.uniform()});
+        outcomes.push_back(ballots.back().answer == 0 ? 1.0 : 0.0);
+      }
+      vote->tally(ballots, answers, tally);
+      const std::uint32_t selected = tally.winner;
+      std::map<ModelId, std::uint32_t> expected;
+      for (ModelId model = 0; model < 6; ++model) {
+        std::vector<Ballot> struck = ballots;
+        for (Ballot& ballot : struck) ballot.answer = ballot.model == model ? kNoAnswer : ballot.answer;
+        vote->tally(struck, answers, tally);
+        if (tally.winner != selected) expected[model] = tally.winner;
+      }
+      std::map<ModelId, std::uint32_t> found;
+      for (const Absence& absence : decisive_absences(*vote, ballots, answers)) found[absence.model] = absence.winner;
+      ASSERT_EQ(found, expected) << info->identifier;
+      vote->learn(ballots, answers, outcomes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace margin
