@@ -1,0 +1,70 @@
+#include "calibrate/tempered_odds.h"
+
+#include <gtest/gtest.h>
+
+#include "margin/math.h"
+#include "margin/random.h"
+
+namespace margin::internal {
+namespace {
+
+TEST(TemperedOdds, ARootOfTheStatedOddsTimesBothScales) {
+  TemperedOdds odds({0.0, 2.0}, 0.5);
+  odds.make_room(1);
+  TemperedOdds::set(odds.pool(), 1, 3.0);
+  TemperedOdds::set(odds.model(0), 1, 0.5);
+  const auto p = TemperedOdds::probabilities(odds.with_model(odds.with_pool(0.9), 0));
+  EXPECT_NEAR(TemperedOdds::get(p, 0), 0.9, 1e-15);
+  const double fourth_root = std::pow(9.0, 0.25) * 1.5;
+  EXPECT_NEAR(TemperedOdds::get(p, 1), fourth_root / (1.0 + fourth_root), 1e-15);
+  // Certainty is read as one in a million.
+  EXPECT_NEAR(TemperedOdds::get(TemperedOdds::probabilities(odds.with_pool(1.0)), 0), 1.0 - 1e-6, 1e-12);
+}
+
+// Stated odds like a token's: extreme, and four times too far from even. Bands see nearly all of it in the topmost one.
+struct TokenLike {
+  Random random{11};
+  double stated = 0.0;
+  double truth = 0.0;
+  Observation next(ModelId model) {
+    const double log_odds = 3.0 + 3.0 * random.normal();
+    stated = sigmoid(log_odds);
+    truth = sigmoid(0.25 * log_odds - 0.3 * model);
+    return {.model = model, .confidence = stated, .outcome = random.chance(truth) ? 1.0 : 0.0};
+  }
+};
+
+TEST(TemperedOdds, MakeMarginAdaptiveSeeWhatBandsCannot) {
+  auto with = std::move(make_calibrator("margin_adaptive")).value();
+  auto without = std::move(make_calibrator("margin_adaptive@1")).value();
+  TokenLike world;
+  double gain = 0.0, squares = 0.0, excess = 0.0;
+  constexpr int kTasks = 4000, kWarm = 1000, kModels = 3;
+  for (int task = 0; task < kTasks; ++task) {
+    for (ModelId model = 0; model < kModels; ++model) {
+      const Observation row = world.next(model);
+      double loss[2];
+      Calibrator* calibrators[] = {with.get(), without.get()};
+      for (int i = 0; i < 2; ++i) {
+        calibrators[i]->join(model);
+        const double p = calibrators[i]->calibrate(model, row.confidence);
+        loss[i] = (p - row.outcome) * (p - row.outcome);
+        if (i == 0 && task >= kWarm) excess += (p - world.truth) * (p - world.truth);
+        calibrators[i]->begin_task();
+        ASSERT_TRUE(calibrators[i]->observe(row));
+        calibrators[i]->end_task();
+      }
+      if (task < kWarm) continue;
+      gain += loss[1] - loss[0];
+      squares += (loss[1] - loss[0]) * (loss[1] - loss[0]);
+    }
+  }
+  const double n = (kTasks - kWarm) * kModels;
+  const double mean = gain / n;
+  const double error = std::sqrt((squares / n - mean * mean) / n);
+  EXPECT_GT(mean, 4.0 * error) << mean << " +- " << error;
+  EXPECT_LT(excess / n, 0.006);  // what adapting costs beside knowing the curve
+}
+
+}  // namespace
+}  // namespace margin::internal
