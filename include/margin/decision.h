@@ -2,9 +2,10 @@
 // share of the vote; it is calibrated online like every other. docs/voting.md#the-decisions-own-probability has the formulas.
 //
 //   auto trust = margin::DecisionTrust::make("margin_adaptive");
-//   margin::Sureness sure = trust.value().of(tally.share);        // before the outcome: 1 - sure.p_correct is the promised error
-//   trust.value().decided();                                      // once per decision
-//   trust.value().observe({.share = tally.share, .outcome = 1.0});  // when the selected answer's outcome is known
+//   const double share = 0.7;                               // Tally::share of the vote
+//   margin::Sureness sure = trust.value().of(share);        // before the outcome: 1 - sure.p_correct is the promised error
+//   trust.value().decided();                                // once per decision
+//   margin::Status learned = trust.value().observe({.share = share, .outcome = 1.0});  // when the selected answer's outcome is known
 //
 // Pure and deterministic like a calibrator; not thread-safe, const functions may run at the same time as each other.
 #pragma once
