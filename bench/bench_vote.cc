@@ -63,12 +63,12 @@ void decide_and_learn(benchmark::State& state, const char* identifier) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kTasks));
 }
 
-// Before anything is timed: every decision of the golden stream, with stated confidences.
+// Before anything is timed: every decision of the golden stream, with stated confidences. Golden lines are of every vote's first version.
 void compare_with_golden(const char* identifier) {
   const golden::Stream shift = golden::read_stream("shift");
   for (const golden::Selection& expected : golden::read_selections("shift")) {
     if (expected.method != "raw" || expected.vote != identifier) continue;
-    auto vote = std::move(make_vote(identifier)).value();
+    auto vote = std::move(make_vote(identifier, 1, {})).value();
     Tally tally;
     for (std::size_t t = 0; t < shift.tasks.size(); ++t) {
       std::vector<std::optional<std::string_view>> answers;

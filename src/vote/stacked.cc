@@ -74,11 +74,7 @@ class Stacked final : public Vote {
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {
-    const Ballot& own = ballots[ballot];
-    const double x = evidence_(own.confidence);
-    if (own.model >= models_.size()) return x;
-    const Strength& model = models_[own.model];
-    return (1.0 + model.scale.value) * x + model.trust.value;
+    return worth(ballots[ballot].model, evidence_(ballots[ballot].confidence));
   }
 
   void share_out(Tally& tally) const override {
@@ -103,7 +99,7 @@ class Stacked final : public Vote {
       Strength& model = models_[ballots[i].model];
       model.scale.fade(scale_spread_, fade);
       model.trust.fade(trust_spread_, fade);
-      const double x = evidence_(ballots[i].confidence);
+      const double x = evidence_of_[i];
       doubt_[ballots[i].answer] += sharpness * sharpness * (x * x * model.scale.variance + model.trust.variance);
     }
 
@@ -124,16 +120,22 @@ class Stacked final : public Vote {
     a /= q;
     const auto pull = [&](double t, double p, double d) { return weight * (t - p + p * a) / d; };
     const auto information = [&](double p, double d) { return weight * p / d * std::max(0.0, 1.0 - p / (d * q)); };
+    pull_.resize(answers);
+    information_.resize(answers);
+    for (std::size_t y = 0; y < answers; ++y) {
+      const double d = 1.0 + weight * p_[y] * doubt_[y];
+      pull_[y] = pull(t_[y], p_[y], d);
+      information_[y] = information(p_[y], d);
+    }
     for (std::size_t i = 0; i < ballots.size(); ++i) {
       const std::uint32_t y = ballots[i].answer;
       if (y == kNoAnswer) continue;
       Strength& model = models_[ballots[i].model];
-      const double d = 1.0 + weight * p_[y] * doubt_[y];
-      const double by_scale = sharpness * evidence_(ballots[i].confidence);
+      const double by_scale = sharpness * evidence_of_[i];
       const double by_trust = sharpness;
-      model.scale.move(by_scale * pull(t_[y], p_[y], d), by_scale * by_scale * information(p_[y], d));
+      model.scale.move(by_scale * pull_[y], by_scale * by_scale * information_[y]);
       model.scale.value = std::max(-1.0, model.scale.value);
-      model.trust.move(by_trust * pull(t_[y], p_[y], d), by_trust * by_trust * information(p_[y], d));
+      model.trust.move(by_trust * pull_[y], by_trust * by_trust * information_[y]);
     }
     none_.move(pull(t_none, p_none, d_none), information(p_none, d_none));
     const double certainty = weight * std::max(0.0, spread - mean * mean);
@@ -174,6 +176,12 @@ class Stacked final : public Vote {
     Estimate trust;
   };
 
+  // A ballot's addend, from its evidence.
+  [[nodiscard]] double worth(ModelId model, double x) const {
+    if (model >= models_.size()) return x;
+    return (1.0 + models_[model].scale.value) * x + models_[model].trust.value;
+  }
+
   // (voters of the first task)^-3/4: n equal copies are then as sure as n^1/4 independent models.
   [[nodiscard]] static double first_sharpness(std::size_t voters) {
     const double root = std::sqrt(static_cast<double>(std::max<std::size_t>(1, voters)));
@@ -186,6 +194,7 @@ class Stacked final : public Vote {
     votes_.assign(answers, 0);
     scores_.assign(answers, 0.0);
     outcomes_.assign(answers, -1.0);
+    evidence_of_.resize(ballots.size());
     std::size_t voters = 0;
     std::size_t models = models_.size();
     for (std::size_t i = 0; i < ballots.size(); ++i) {
@@ -193,7 +202,8 @@ class Stacked final : public Vote {
       if (answer == kNoAnswer) continue;
       ++voters;
       ++votes_[answer];
-      scores_[answer] += addend(ballots, i);
+      evidence_of_[i] = evidence_(ballots[i].confidence);
+      scores_[answer] += worth(ballots[i].model, evidence_of_[i]);
       models = std::max(models, ballots[i].model + std::size_t{1});
       if (outcomes[i] > outcomes_[answer]) outcomes_[answer] = outcomes[i];
     }
@@ -256,12 +266,16 @@ class Stacked final : public Vote {
   Estimate sharpness_{};
   Estimate none_{};
   std::vector<Strength> models_;
-  // Of the task being learned, by answer.
+  // Of the task being learned, by ballot.
+  std::vector<double> evidence_of_;
+  // And by answer.
   std::vector<std::uint32_t> votes_;
   std::vector<double> scores_;
   std::vector<double> p_;
   std::vector<double> t_;
   std::vector<double> doubt_;
+  std::vector<double> pull_;
+  std::vector<double> information_;
   std::vector<double> outcomes_;  // largest known, -1 where none is
 };
 

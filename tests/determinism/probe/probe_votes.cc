@@ -45,7 +45,7 @@ void live(Vote& vote, Trace& trace) {
 }
 
 void probe(const VoteInfo& info, const Parameters& parameters, const std::string& label) {
-  auto vote = make_vote(info.identifier, parameters);
+  auto vote = make_vote(info.identifier, info.version, parameters);
   Trace trace;
   if (vote.ok()) {
     live(**vote, trace);
@@ -58,11 +58,13 @@ void probe(const VoteInfo& info, const Parameters& parameters, const std::string
 }  // namespace
 
 void probe_votes() {
-  for (const VoteInfo* info : vote_catalog()) {
-    probe(*info, {}, "defaults");
-    for (const ParameterSpec& spec : info->parameters) {
-      const ParameterValue value = other_value(spec);
-      probe(*info, {{spec.name, value}}, spec.name + "=" + to_text(value));
+  for (const auto catalog : {vote_catalog(), replaced_votes()}) {
+    for (const VoteInfo* info : catalog) {
+      probe(*info, {}, "defaults");
+      for (const ParameterSpec& spec : info->parameters) {
+        const ParameterValue value = other_value(spec);
+        probe(*info, {{spec.name, value}}, spec.name + "=" + to_text(value));
+      }
     }
   }
 }
