@@ -1,5 +1,6 @@
 #include "cli/condition_flags.h"
 
+#include <charconv>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -169,6 +170,30 @@ void RunFlags::add_resamples_to(CLI::App& app) {
       ->check(CLI::Range(0, 1000000))
       ->type_name("N")
       ->capture_default_str();
+}
+
+void PoolSizeFlags::add_to(CLI::App& app) {
+  repeatable(app.add_option("--pools", pools, "Also with some of the models alone: pools of these sizes, such as 1,2,3,all"))
+      ->delimiter(',')
+      ->type_name("SIZES");
+  app.add_option("--subsets", subsets, "With --pools: random pools of each size above 1, at most")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+Result<std::vector<std::size_t>> PoolSizeFlags::sizes() const {
+  std::vector<std::size_t> sizes;
+  for (const std::string& text : pools) {
+    std::size_t size = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    const bool whole = error == std::errc() && end == text.data() + text.size() && size > 0;
+    if (!whole && text != "all") {
+      return Error{ErrorCode::kInvalidArgument, "--pools: got " + printable(text) + ", expected whole numbers from 1, or all"};
+    }
+    sizes.push_back(whole ? size : 0);
+  }
+  return sizes;
 }
 
 }  // namespace margin::cli

@@ -49,6 +49,16 @@ struct RunFlags {
   }
 };
 
+// --pools 1,2,all and --subsets: the conditions with some of their models alone.
+struct PoolSizeFlags {
+  std::vector<std::string> pools;
+  std::size_t subsets = 20;
+
+  void add_to(CLI::App& app);
+  // All is 0. kInvalidArgument: neither a whole number from 1 nor all.
+  [[nodiscard]] Result<std::vector<std::size_t>> sizes() const;
+};
+
 // The calibrators with their labels; `methods` keeps its vote.
 [[nodiscard]] inline std::vector<experiment::Entrant> take_entrants(Methods& methods) {
   std::vector<experiment::Entrant> entrants;

@@ -14,7 +14,7 @@ Command add_experiment(CLI::App& root) {
       add_shift_experiment(*app),       add_transfer_experiment(*app),  add_pool_experiment(*app),       add_ablation_experiment(*app),
       add_feedback_experiment(*app),    add_selection_experiment(*app), add_resolution_experiment(*app), add_inversion_experiment(*app),
       add_convergence_experiment(*app), add_split_experiment(*app),     add_paper_experiment(*app),      add_watch_experiment(*app),
-      add_gaming_experiment(*app)};
+      add_gaming_experiment(*app),      add_votes_experiment(*app)};
   for (const Command& experiment : experiments) experiment.app->allow_extras();
   return {app, [experiments] {
             std::vector<std::string> names;

@@ -18,5 +18,6 @@ Command add_split_experiment(CLI::App& experiment);
 Command add_paper_experiment(CLI::App& experiment);
 Command add_watch_experiment(CLI::App& experiment);
 Command add_gaming_experiment(CLI::App& experiment);
+Command add_votes_experiment(CLI::App& experiment);
 
 }  // namespace margin::cli

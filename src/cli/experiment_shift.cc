@@ -1,6 +1,5 @@
 // `margin experiment shift`: its flags, and the way from logs to conditions to the report.
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <memory>
 
@@ -41,34 +40,18 @@ struct ShiftFlags {
   std::string focus = "margin";
   OutcomeFlags outcomes;  // on the target
   PerOrderingFlag per_ordering;
-  std::vector<std::string> pools;
-  std::size_t subsets = 20;
+  PoolSizeFlags pools;
 };
-
-// "1,2,all" as sizes; all is 0.
-Result<std::vector<std::size_t>> pool_sizes(const std::vector<std::string>& typed) {
-  std::vector<std::size_t> sizes;
-  for (const std::string& text : typed) {
-    std::size_t size = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-    const bool whole = error == std::errc() && end == text.data() + text.size() && size > 0;
-    if (!whole && text != "all") {
-      return Error{ErrorCode::kInvalidArgument, "--pools: got " + dataset::printable(text) + ", expected whole numbers from 1, or all"};
-    }
-    sizes.push_back(whole ? size : 0);
-  }
-  return sizes;
-}
 
 using RunCondition = std::function<std::optional<experiment::ConditionResult>(const Condition&, experiment::Progress*)>;
 
 // Every condition with every pool of every size: one after the other, since together they need not fit into memory.
 int run_pools(const ShiftFlags& flags, const std::vector<Condition>& conditions, const experiment::ShiftSetting& setting,
               std::size_t work_each, const RunCondition& run_one) {
-  const Result<std::vector<std::size_t>> sizes = pool_sizes(flags.pools);
+  const Result<std::vector<std::size_t>> sizes = flags.pools.sizes();
   if (!sizes) return complain(sizes.error().message);
   const auto pools = [&](const Condition& condition, std::size_t size) {
-    return experiment::pools_of(condition, size, flags.subsets, setting.options.seed);
+    return experiment::pools_of(condition, size, flags.pools.subsets, setting.options.seed);
   };
   experiment::Progress progress;
   for (const Condition& condition : conditions) {
@@ -77,7 +60,7 @@ int run_pools(const ShiftFlags& flags, const std::vector<Condition>& conditions,
   const ProgressBar bar("shift", progress);
   std::vector<experiment::ShiftGroup> groups;
   for (const std::size_t size : *sizes) {
-    experiment::ShiftGroup group(size == 0 ? "All models" : size == 1 ? "Pools of 1" : "Pools of " + std::to_string(size), setting.focus);
+    experiment::ShiftGroup group(experiment::pool_name(size), setting.focus);
     for (const Condition& condition : conditions) {
       for (const std::vector<ModelId>& pool : pools(condition, size)) {
         const auto result = run_one(experiment::with_models(condition, pool), &progress);
@@ -114,8 +97,9 @@ int run(const ShiftFlags& flags) {
   const RunCondition run_one = [&](const Condition& condition, experiment::Progress* progress) {
     return experiment::run_shift(condition, entrants, *methods->vote, setting.options, progress);
   };
-  if (!flags.pools.empty() && !flags.per_ordering.file.empty()) return complain("--per-ordering is of whole pools: leave out --pools");
-  if (!flags.pools.empty()) return run_pools(flags, *conditions, setting, work_each, run_one);
+  if (!flags.pools.pools.empty() && !flags.per_ordering.file.empty())
+    return complain("--per-ordering is of whole pools: leave out --pools");
+  if (!flags.pools.pools.empty()) return run_pools(flags, *conditions, setting, work_each, run_one);
   const auto results = for_conditions("shift", *conditions, work_each, run_one);
   if (!results) return complain("stopped", kInterrupted);
   const Result<report::Report> report = experiment::shift_report(*results, setting);
@@ -139,13 +123,7 @@ Command add_shift_experiment(CLI::App& experiment) {
   flags->run.add_to(*app);
   flags->run.add_resamples_to(*app);
   flags->outcomes.add_to(*app);
-  repeatable(app->add_option("--pools", flags->pools, "Also with some of the models alone: pools of these sizes, such as 1,2,3,all"))
-      ->delimiter(',')
-      ->type_name("SIZES");
-  app->add_option("--subsets", flags->subsets, "With --pools: random pools of each size above 1, at most")
-      ->check(CLI::Range(1, 100000))
-      ->type_name("N")
-      ->capture_default_str();
+  flags->pools.add_to(*app);
   flags->output.add_to(*app);
   flags->per_ordering.add_to(*app);
   return {app, [flags] { return run(*flags); }};

@@ -77,6 +77,8 @@ std::vector<std::vector<ModelId>> pools_of(const Condition& condition, std::size
   return pools;
 }
 
+std::string pool_name(std::size_t size) { return size == 0 ? "All models" : "Pools of " + std::to_string(size); }
+
 Condition with_models(const Condition& condition, std::span<const ModelId> models) {
   std::vector<bool> keep(condition.stream.models.size(), false);
   for (const ModelId model : models) keep[model] = true;

@@ -18,6 +18,8 @@ namespace margin::experiment {
 // random ones, or as many as there are. Empty when the pool is smaller than `size`.
 [[nodiscard]] std::vector<std::vector<ModelId>> pools_of(const Condition& condition, std::size_t size, std::size_t subsets,
                                                          std::uint64_t seed);
+// "Pools of 3"; 0 is all models.
+[[nodiscard]] std::string pool_name(std::size_t size);
 // The condition as if the others had never answered. Model ids stay as they are.
 [[nodiscard]] Condition with_models(const Condition& condition, std::span<const ModelId> models);
 

@@ -1,0 +1,291 @@
+#include "experiment/votes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/check.h"
+#include "experiment/graded.h"
+#include "experiment/passes.h"
+#include "margin/decision.h"
+#include "margin/metric.h"
+#include "margin/random.h"
+
+namespace margin::experiment {
+namespace {
+
+using Outcomes = std::vector<std::optional<double>>;
+constexpr const char* kTrustMethod = "margin_adaptive";
+constexpr const char* kCommitted = "best single, committed";
+constexpr const char* kHindsight = "best single, in hindsight";
+
+std::vector<std::uint32_t> shuffled(const Condition& condition, std::uint64_t seed, std::uint64_t ordering) {
+  Random random = Random::stream(seed, ordering);
+  std::vector<std::uint32_t> order(condition.stream.tasks.size());
+  std::iota(order.begin(), order.end(), 0U);
+  random.shuffle(std::span(order).first(condition.source_tasks));
+  random.shuffle(std::span(order).subspan(condition.source_tasks));
+  return order;
+}
+
+// One vote over the calibrated confidences of a pass, decided before it is learned.
+class Walk {
+ public:
+  Walk(const Stream& stream, const Pass& pass, const Vote& fresh) : stream_(stream), pass_(pass) {
+    auto restored = restore_vote(fresh.snapshot());
+    MARGIN_CHECK(restored.ok(), "a vote restores from its own snapshot");
+    vote_ = std::move(restored).value();
+  }
+
+  struct Decision {
+    std::optional<double> outcome;  // nullopt: nothing voted, or the outcome is not known
+    double share = 0.0;
+  };
+  Decision step(std::uint32_t number) {
+    const Stream::Task& task = stream_.tasks[number];
+    if (task.answers == 0) return {};
+    ballots_.clear();
+    outcomes_.clear();
+    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
+      ballots_.push_back({.model = stream_.model[row], .answer = stream_.answer[row], .confidence = pass_.calibrated[row]});
+      outcomes_.push_back(stream_.outcome[row]);
+    }
+    vote_->tally(ballots_, task.answers, tally_);
+    Decision decision{.outcome = {}, .share = tally_.share};
+    for (std::size_t i = 0; i < ballots_.size() && tally_.winner != kNoAnswer; ++i) {
+      if (ballots_[i].answer != tally_.winner || std::isnan(outcomes_[i])) continue;
+      decision.outcome = std::max(decision.outcome.value_or(0.0), outcomes_[i]);
+    }
+    vote_->learn(ballots_, task.answers, outcomes_);
+    return decision;
+  }
+
+ private:
+  const Stream& stream_;
+  const Pass& pass_;
+  std::unique_ptr<Vote> vote_;
+  std::vector<Ballot> ballots_;
+  std::vector<double> outcomes_;
+  Tally tally_;
+};
+
+// What one vote made of one ordering.
+struct Ordered {
+  TaskRows pass1{0, 1}, errors{0, 1};
+  double first = 0.0, settled = 0.0, settled_fresh = 0.0;
+  DecisionScores decision;
+};
+
+double share_right(const std::vector<double>& outcomes) {
+  return outcomes.empty() ? 0.0 : std::accumulate(outcomes.begin(), outcomes.end(), 0.0) / static_cast<double>(outcomes.size());
+}
+
+bool is_settled(std::size_t place) { return place >= kSettled && place < 2 * kSettled; }
+
+Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> order, const Pass& pass, const Vote& vote,
+                     const VotesOptions& options) {
+  const std::size_t tasks = condition.target.tasks.size();
+  Outcomes selected(tasks), error(tasks);
+  std::vector<double> first, settled, fresh_settled, probabilities, outcomes;
+  DecisionTrust trust = DecisionTrust::make(kTrustMethod).value();
+  DecisionScores scores;
+  std::size_t answered = 0;
+  Walk walk(condition.stream, pass, vote);
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const Walk::Decision decision = walk.step(order[place]);
+    if (!decision.outcome) continue;
+    if (place < kFirstTasks && place < condition.source_tasks) first.push_back(*decision.outcome);
+    if (place >= condition.source_tasks) {
+      const std::size_t task = order[place] - condition.source_tasks;
+      selected[task] = decision.outcome;
+      if (is_settled(place - condition.source_tasks)) settled.push_back(*decision.outcome);
+      const Sureness sure = trust.of(decision.share);
+      probabilities.push_back(sure.p_correct);
+      outcomes.push_back(*decision.outcome);
+      if (sure.promises(options.max_error)) {
+        ++answered;
+        scores.promised += 1.0 - sure.p_correct;
+        error[task] = 1.0 - *decision.outcome;
+      }
+    }
+    trust.decided();
+    const Status learned = trust.observe({.share = decision.share, .outcome = *decision.outcome});
+    MARGIN_CHECK(learned.ok(), "shares and outcomes are in [0, 1]");
+  }
+  Walk late(condition.stream, pass, vote);
+  for (std::size_t place = condition.source_tasks; place < std::min(order.size(), condition.source_tasks + 2 * kSettled); ++place) {
+    const Walk::Decision decision = late.step(order[place]);
+    if (decision.outcome && is_settled(place - condition.source_tasks)) fresh_settled.push_back(*decision.outcome);
+  }
+
+  const Predictions rows{probabilities, outcomes};
+  scores.ece = ece(rows).value_or(0.0);
+  if (const auto debiased = debiased_ece(rows)) scores.debiased = debiased->squared;
+  if (const auto band = ece_band(probabilities)) scores.in_band = scores.ece <= band->high ? 1.0 : 0.0;
+  scores.decisions = static_cast<double>(probabilities.size());
+  scores.answered = probabilities.empty() ? 0.0 : static_cast<double>(answered) / static_cast<double>(probabilities.size());
+  if (answered > 0) scores.promised /= static_cast<double>(answered);
+  return {mean_rows(selected), mean_rows(error), share_right(first), share_right(settled), share_right(fresh_settled), std::move(scores)};
+}
+
+Measured measured(std::span<const TaskRows> rows, const Resampling& resampling) { return {statistic(rows), resampling.of(rows)}; }
+
+VoteResult summed_up(std::string label, const std::vector<Ordered>& orderings, bool long_enough, const Resampling& resampling) {
+  VoteResult result{.label = std::move(label)};
+  std::vector<TaskRows> pass1, errors;
+  const auto n = static_cast<double>(orderings.size());
+  double pace = 0.0;
+  for (const Ordered& one : orderings) {
+    pass1.push_back(one.pass1);
+    errors.push_back(one.errors);
+    result.first += one.first / n;
+    pace += (one.settled - one.settled_fresh) / n;
+    result.decision.ece += one.decision.ece / n;
+    result.decision.debiased += one.decision.debiased / n;
+    result.decision.in_band += one.decision.in_band / n;
+    result.decision.answered += one.decision.answered / n;
+    result.decision.decisions += one.decision.decisions / n;
+    result.decision.promised += one.decision.promised / n;
+  }
+  result.decision.debiased = std::sqrt(std::max(0.0, result.decision.debiased));
+  if (long_enough) result.kept_pace = pace;
+  result.pass1 = measured(pass1, resampling);
+  result.decision.realised = measured(errors, resampling);
+  return result;
+}
+
+// The rows of the tasks that `outcomes` has, the others empty.
+TaskRows only(TaskRows rows, const Outcomes& outcomes) {
+  for (std::size_t task = 0; task < outcomes.size(); ++task) {
+    if (!outcomes[task]) rows.numerator(task, 0) = rows.denominator(task) = 0.0;
+  }
+  return rows;
+}
+
+void add_up(std::vector<double>& sums, const Resampled& resampled, double weight = 1.0) {
+  sums.resize(resampled.size(), 0.0);
+  for (std::size_t b = 0; b < resampled.size(); ++b) sums[b] += weight * resampled[b].value_or(0.0);
+}
+
+Resampled means_of(const std::vector<double>& sums, double n) {
+  Resampled means;
+  for (const double sum : sums) means.emplace_back(sum / n);
+  return means;
+}
+
+}  // namespace
+
+std::optional<VotesResult> run_votes(const Condition& condition, const Calibrator& method, std::span<const VoteEntrant> votes,
+                                     const VotesOptions& options, Progress* progress) {
+  const auto sum = make_vote("sum").value();
+  std::vector<std::vector<Ordered>> orderings(votes.size(), std::vector<Ordered>(options.orderings));
+  const bool finished = parallel_for(options.orderings, options.threads, progress, [&](std::size_t number) {
+    const std::vector<std::uint32_t> order = shuffled(condition, options.seed, number);
+    const Pass pass = replay(condition.stream, order, method, *sum);
+    for (std::size_t v = 0; v < votes.size(); ++v) orderings[v][number] = one_ordering(condition, order, pass, *votes[v].vote, options);
+  });
+  if (!finished) return std::nullopt;
+
+  const PassesOptions passes{.seed = options.seed, .resamples = options.resamples, .threads = options.threads};
+  const Resampling resampling(condition.target.tasks.size(), passes, nullptr);
+  const bool long_enough = condition.target.tasks.size() >= kSettled + kSettled / 4;
+  VotesResult result{.name = condition.name};
+  for (std::size_t v = 0; v < votes.size(); ++v) {
+    result.votes.push_back(summed_up(votes[v].label, orderings[v], long_enough, resampling));
+  }
+  const GradedStream target(condition.target);
+  const auto single_model = [&](std::span<const GradedTask> chosen_on) -> std::optional<SingleResult> {
+    const auto best = best_single(chosen_on, condition.stream.models);
+    if (!best) return std::nullopt;
+    const Outcomes outcomes = by_task(target, [&](GradedTask task) { return model_outcome(task, best->model); });
+    SingleResult single{.pass1 = {mean_over_tasks(outcomes).value, resampling.of(outcomes)}, .votes = {}};
+    for (const std::vector<Ordered>& of_vote : orderings) {
+      std::vector<TaskRows> rows;
+      for (const Ordered& one : of_vote) rows.push_back(only(one.pass1, outcomes));
+      single.votes.push_back(measured(rows, resampling));
+    }
+    return single;
+  };
+  const GradedStream both(condition.stream);
+  const std::vector<GradedTask> all = both.tasks();
+  result.committed = single_model(std::span(all).first(condition.source_tasks));
+  result.hindsight = single_model(target.tasks());
+  return result;
+}
+
+VotesGroup::Entry& VotesGroup::entry(const std::string& label) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.sums.label == label; });
+  if (found != entries_.end()) return *found;
+  entries_.emplace_back();
+  entries_.back().sums.label = label;
+  return entries_.back();
+}
+
+void VotesGroup::add(const VotesResult& result) {
+  const auto found = std::find_if(result.votes.begin(), result.votes.end(), [&](const VoteResult& v) { return v.label == focus_; });
+  MARGIN_CHECK(found != result.votes.end(), "the focus is one of the votes");
+  const auto focus = static_cast<std::size_t>(found - result.votes.begin());
+  const auto add_pass1 = [&](Entry& to, const Measured& ours, const Measured& theirs) {
+    ++to.sums.conditions;
+    to.sums.pass1 += theirs.value.value_or(0.0);
+    to.focus_pass1 += ours.value.value_or(0.0);
+    add_up(to.resampled, theirs.resampled);
+    add_up(to.focus_resampled, ours.resampled);
+  };
+  const auto compare_with = [&](const std::string& rival, const Measured& ours, const Measured& theirs) {
+    if (theirs.resampled.empty()) return;
+    comparisons_.push_back({result.name, rival, ours.value.value_or(0.0) - theirs.value.value_or(0.0),
+                            paired_difference(ours.resampled, theirs.resampled, Better::kHigher), 1.0});
+  };
+  for (const VoteResult& vote : result.votes) {
+    Entry& to = entry(vote.label);
+    add_pass1(to, found->pass1, vote.pass1);
+    to.sums.first += vote.first;
+    if (vote.kept_pace) {
+      ++to.sums.paced;
+      to.sums.kept_pace += *vote.kept_pace;
+      to.sums.kept_pace_worst = std::min(to.sums.kept_pace_worst, *vote.kept_pace);
+    }
+    DecisionScores& sums = to.sums.decision;
+    sums.ece += vote.decision.ece;
+    sums.debiased += vote.decision.debiased;
+    sums.in_band += vote.decision.in_band;
+    sums.answered += vote.decision.answered;
+    const double answered = vote.decision.answered * vote.decision.decisions;
+    to.answered += answered;
+    sums.promised += answered * vote.decision.promised;
+    sums.realised.value = sums.realised.value.value_or(0.0) + answered * vote.decision.realised.value.value_or(0.0);
+    add_up(to.realised, vote.decision.realised.resampled, answered);
+    if (vote.label != focus_) compare_with(vote.label, found->pass1, vote.pass1);
+  }
+  if (result.committed) {
+    add_pass1(entry(kCommitted), result.committed->votes[focus], result.committed->pass1);
+    compare_with(kCommitted, result.committed->votes[focus], result.committed->pass1);
+  }
+  if (result.hindsight) add_pass1(entry(kHindsight), result.hindsight->votes[focus], result.hindsight->pass1);
+  ++conditions_;
+}
+
+std::vector<VotesGroup::Line> VotesGroup::lines() const {
+  std::vector<Line> lines;
+  for (const Entry& entry : entries_) {
+    Line line = entry.sums;
+    const auto n = static_cast<double>(line.conditions);
+    line.pass1 /= n;
+    line.first /= n;
+    if (line.paced > 0) line.kept_pace /= static_cast<double>(line.paced);
+    for (double* value : {&line.decision.ece, &line.decision.debiased, &line.decision.in_band, &line.decision.answered}) *value /= n;
+    const double answered = std::max(entry.answered, 1e-9);
+    line.decision.promised /= answered;
+    if (line.decision.realised.value) *line.decision.realised.value /= answered;
+    line.decision.realised.resampled = means_of(entry.realised, answered);
+    if (entry.sums.label != focus_) {
+      line.difference =
+          difference_of({entry.focus_pass1 / n, means_of(entry.focus_resampled, n)}, {line.pass1, means_of(entry.resampled, n)});
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace margin::experiment

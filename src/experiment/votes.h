@@ -1,0 +1,107 @@
+// Votes: which way to count selects the better answer after a change of work, and how well the decision's own probability holds. What
+// `margin experiment votes` computes. Calibrated confidences do not depend on the vote, so all votes share the passes of a method.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiment/estimate_cells.h"
+#include "experiment/shift.h"
+
+namespace margin::experiment {
+
+struct VoteEntrant {
+  std::string label;
+  std::unique_ptr<Vote> vote;  // fresh
+};
+
+struct VotesOptions {
+  std::uint32_t orderings = 100;
+  std::uint64_t seed = 1;
+  std::size_t resamples = 10'000;
+  Threads threads;
+  double max_error = 0.1;  // promised: what is less sure is not answered
+};
+
+// The decisions of the target, by their own probability: the mean over orderings.
+struct DecisionScores {
+  double ece = 0.0;
+  double debiased = 0.0;  // root mean square, by the debiased estimate; 0 where it is negative
+  double in_band = 0.0;   // share of orderings whose ECE a perfect forecaster would show, at 95%
+  double answered = 0.0;  // share of the decisions that the promise allows
+  double decisions = 0.0;
+  double promised = 0.0;  // mean promised error of those
+  Measured realised;      // their error
+};
+
+struct VoteResult {
+  std::string label;
+  Measured pass1;
+  double first = 0.0;  // pass@1 of the first kFirstTasks of the source, from nothing
+  // pass@1 of the tasks kSettled to 2 kSettled of the target, minus that of a vote started at the target; nullopt: the target is too short.
+  std::optional<double> kept_pace;
+  DecisionScores decision;
+};
+inline constexpr std::size_t kFirstTasks = 50;
+inline constexpr std::size_t kSettled = 200;
+
+// One model by itself, and the votes on the tasks that it answered.
+struct SingleResult {
+  Measured pass1;
+  std::vector<Measured> votes;
+};
+
+struct VotesResult {
+  std::string name;
+  std::vector<VoteResult> votes;
+  std::optional<SingleResult> committed;  // the model that was best on the source
+  std::optional<SingleResult> hindsight;  // the one best on the target
+};
+
+// Method and votes learn on the source and go on. nullopt when stopped through `progress`.
+[[nodiscard]] std::optional<VotesResult> run_votes(const Condition& condition, const Calibrator& method, std::span<const VoteEntrant> votes,
+                                                   const VotesOptions& options, Progress* progress = nullptr);
+
+// All conditions of one pool size and method.
+class VotesGroup {
+ public:
+  VotesGroup(std::string name, std::string focus) : name_(std::move(name)), focus_(std::move(focus)) {}
+
+  void add(const VotesResult& result);
+
+  struct Line {
+    std::string label;
+    std::size_t conditions = 0;
+    double pass1 = 0.0;
+    std::optional<report::Estimate> difference;  // focus - this one
+    double first = 0.0, kept_pace = 0.0, kept_pace_worst = 0.0;
+    std::size_t paced = 0;  // conditions long enough for kept_pace
+    DecisionScores decision;
+  };
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::size_t conditions() const { return conditions_; }
+  // The votes, then committed and hindsight where known. Means over conditions, which weigh alike; errors weigh by decisions answered.
+  [[nodiscard]] std::vector<Line> lines() const;
+  // The focus against every other vote and the committed best single; Holm's correction over all of them.
+  [[nodiscard]] ComparisonTable comparisons() const { return tabulate(comparisons_); }
+
+ private:
+  struct Entry {
+    Line sums;
+    // Sums over conditions, resample by resample; of the focus, on the tasks that count for this one.
+    std::vector<double> resampled, focus_resampled, realised;
+    double focus_pass1 = 0.0, answered = 0.0;
+  };
+  Entry& entry(const std::string& label);
+
+  std::string name_;
+  std::string focus_;
+  std::size_t conditions_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<Comparison> comparisons_;
+};
+
+}  // namespace margin::experiment
