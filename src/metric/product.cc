@@ -9,7 +9,7 @@ namespace {
   target void name(const double* counts, const double* values, std::size_t tasks, double* sums) {                 \
     using Register = double __attribute__((vector_size((lanes) * sizeof(double))));                               \
     using InMemory [[gnu::aligned(sizeof(double)), gnu::may_alias]] = Register;                                   \
-    for (std::size_t first = 0; first < kBlockResamples; first += 3 * (lanes)) {                                  \
+    for (std::size_t first = 0; first < kBlockResamples; first += std::size_t{3} * (lanes)) {                     \
       for (std::size_t column = 0; column < kTileColumns; column += (columns)) {                                  \
         Register tile[columns][3] = {};                                                                           \
         const double* count = counts + first;                                                                     \
