@@ -40,15 +40,17 @@ int run() {
                        info->summary);
     out += describe(info->parameters);
   }
-  out += "\nReplaced versions, for what was stored with them (--method NAME@VERSION):\n";
-  for (const CalibratorInfo* info : replaced_calibrators()) {
-    out += fmt::format("\n  {}@{}: {}\n", info->identifier, info->version, info->summary);
-  }
   out += "\nVotes (--vote):\n";
   for (const VoteInfo* info : vote_catalog()) {
     out += fmt::format("\n  {} (version {}{}): {}\n", info->identifier, info->version, info->learns ? ", learns" : "", info->summary);
     out += describe(info->parameters);
   }
+  out += "\nReplaced versions, for what was stored with them (NAME@VERSION):\n\n";
+  const auto replaced = [&](const auto& catalog) {
+    for (const auto* info : catalog) out += fmt::format("  {}@{}: {}\n", info->identifier, info->version, info->summary);
+  };
+  replaced(replaced_calibrators());
+  replaced(replaced_votes());
   return print(out);
 }
 
