@@ -78,6 +78,27 @@ struct FactorRow {
   Explanation explanation;  // at the band's midpoint
 };
 
+// One response of a decision the pool still knows, and what became of it.
+struct ResponseView {
+  std::string model;
+  std::string channel;
+  std::string segment;
+  std::uint32_t answer = kNoAnswer;
+  bool usable = false;   // has a confidence and did not abstain
+  bool learned = false;  // its outcome taught the calibrator
+  double confidence = 0.0;
+  double calibrated = 0.0;
+  std::optional<double> outcome;
+  std::optional<Uuid> feedback;  // that gave the outcome
+};
+
+struct DecisionView {
+  Uuid id;
+  std::int64_t time_ms = 0;
+  std::uint32_t selected = kNoAnswer;
+  std::vector<ResponseView> responses;
+};
+
 class Pool {
  public:
   Pool();  // configured with the defaults of PoolConfigured
@@ -110,6 +131,11 @@ class Pool {
   [[nodiscard]] Result<double> calibrate(std::string_view model, std::string_view channel, std::string_view segment,
                                          double confidence) const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
+
+  [[nodiscard]] bool knows(Uuid decision) const;
+  [[nodiscard]] std::optional<DecisionView> decision(Uuid id) const;  // nullopt: never made here, or expired
+  // The newest `count` decisions, oldest first.
+  [[nodiscard]] std::vector<Uuid> latest_decisions(std::size_t count) const;
 
   [[nodiscard]] std::string snapshot() const;
   [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -59,8 +60,20 @@ std::string printable(std::string_view text, std::size_t bytes_max) {
 }
 
 std::string json_string(std::string_view text) {
-  std::string out = "\"";
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
   while (!text.empty()) {
+    // Most text is plain: taken in one piece.
+    const auto plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+    const auto piece = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), plain) - text.begin());
+    out += text.substr(0, piece);
+    text.remove_prefix(piece);
+    if (text.empty()) break;
     const Utf8 sequence = first_utf8(text);
     const std::size_t length = sequence.length == 0 ? 1 : sequence.length;
     if (sequence.length == 0 || !safe(sequence.point)) {
@@ -74,7 +87,7 @@ std::string json_string(std::string_view text) {
     }
     text.remove_prefix(length);
   }
-  return out + '"';
+  out += '"';
 }
 
 std::string json_number(double value) {

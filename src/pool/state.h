@@ -42,6 +42,8 @@ struct PoolState {
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
   [[nodiscard]] bool needs_fold() const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
+  [[nodiscard]] std::optional<DecisionView> view(Uuid id) const;
+  [[nodiscard]] std::vector<Uuid> latest(std::size_t count) const;
   // Pins included; the cell knows the model.
   [[nodiscard]] double calibrate(const Seat& seat, double confidence) const;
 
