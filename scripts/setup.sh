@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(build-essential cmake ninja-build ccache pkg-config
-       libxxhash-dev libsimdjson-dev libcli11-dev libfmt-dev zlib1g-dev)
+       libxxhash-dev libsimdjson-dev libcli11-dev libfmt-dev zlib1g-dev libtomlplusplus-dev libssl-dev)
 test=(libgtest-dev librapidcheck-dev libbenchmark-dev
       python3 python3-numpy python3-sklearn
       clang clang-tidy clang-format libclang-rt-14-dev)

@@ -1,0 +1,53 @@
+// changes: what a reload would do, key by key.
+#include <set>
+
+#include "config/config.h"
+#include "config/fields.h"
+#include "config/pool_check.h"
+
+namespace margin::config {
+namespace {
+
+std::string parameters_text(const Parameters& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters) text += (text.empty() ? "" : ", ") + name + " = " + to_text(value);
+  return "{" + text + "}";
+}
+
+// Every key of a pool and its value; nothing for a pool that is not there.
+std::vector<std::string> values_of(const std::map<std::string, PoolSettings>& pools, const std::string& name) {
+  const auto found = pools.find(name);
+  std::vector<std::string> values(pool_keys().size());
+  if (found == pools.end()) return values;
+  values.clear();
+  for (const Field<PoolSettings>& field : pool_fields()) values.push_back(toml_value(field.get(found->second)));
+  values.push_back(parameters_text(found->second.calibrator_parameters));
+  values.push_back(parameters_text(found->second.vote_parameters));
+  return values;
+}
+
+}  // namespace
+
+std::vector<Change> changes(const Config& before, const Config& after) {
+  std::vector<Change> found;
+  const auto compare = [&](std::string key, std::string was, std::string is, Applies applies) {
+    if (was != is) found.push_back({std::move(key), std::move(was), std::move(is), applies});
+  };
+  for (const Field<Config>& field : fields()) {
+    compare(std::string(field.section) + "." + std::string(field.key), toml_value(field.get(before)), toml_value(field.get(after)),
+            field.applies);
+  }
+  std::set<std::string> names;
+  for (const auto* pools : {&before.pools, &after.pools}) {
+    for (const auto& [name, settings] : *pools) names.insert(name);
+  }
+  const std::vector<std::string> keys = pool_keys();
+  for (const std::string& name : names) {
+    const std::vector<std::string> was = values_of(before.pools, name);
+    const std::vector<std::string> is = values_of(after.pools, name);
+    for (std::size_t i = 0; i < keys.size(); ++i) compare("pools." + name + "." + keys[i], was[i], is[i], Applies::kAtOnce);
+  }
+  return found;
+}
+
+}  // namespace margin::config

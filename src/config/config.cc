@@ -1,0 +1,99 @@
+#include "config/config.h"
+
+#include <charconv>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "config/fields.h"
+#include "file/file.h"
+#include "margin/calibrator.h"
+#include "margin/vote.h"
+
+namespace margin::config {
+namespace {
+
+constexpr std::size_t kSecretBytesMax = 64 << 10;
+constexpr double kDayMs = 24.0 * 3600.0 * 1000.0;
+
+template <class Info>
+Parameters completed(const Info& info, const Parameters& given) {
+  Result<Parameters> resolved = resolve_parameters(info.identifier, info.parameters, given);
+  MARGIN_CHECK(resolved.ok(), "a loaded configuration has checked parameters");
+  return *std::move(resolved);
+}
+
+Error no_address(std::string_view text) {
+  return {ErrorCode::kInvalidArgument,
+          "got \"" + internal::printable(text) + "\", expected HOST:PORT such as 127.0.0.1:8080 or [::1]:8080"};
+}
+
+}  // namespace
+
+Config default_config() {
+  Config config;
+  config.pools.emplace("default", PoolSettings{});
+  return config;
+}
+
+PoolConfigured pool_configured(const Config& config, const PoolSettings& pool) {
+  const Result<const CalibratorInfo*> calibrator = find_calibrator(pool.calibrator);
+  const Result<const VoteInfo*> vote = find_vote(pool.vote);
+  MARGIN_CHECK(calibrator.ok() && vote.ok(), "a loaded configuration names known methods");
+  const auto bound = [](std::int64_t limit) { return static_cast<std::uint32_t>(limit); };
+  return {.calibrator = (*calibrator)->identifier,
+          .calibrator_version = (*calibrator)->version,
+          .calibrator_parameters = completed(**calibrator, pool.calibrator_parameters),
+          .vote = (*vote)->identifier,
+          .vote_version = (*vote)->version,
+          .vote_parameters = completed(**vote, pool.vote_parameters),
+          .pending_ms_max = static_cast<std::int64_t>(pool.pending_days * kDayMs),
+          .models_max = bound(config.limits.models),
+          .cells_max = bound(config.limits.cells),
+          .responses_max = bound(config.limits.responses),
+          .decisions_max = bound(config.limits.pending),
+          .early_max = bound(config.limits.early)};
+}
+
+std::string keys_file(const Config& config) { return config.keys.file.empty() ? config.store.file + ".keys" : config.keys.file; }
+
+Result<Address> parse_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return no_address(text);
+  std::string_view host = text.substr(0, colon);
+  const std::string_view digits = text.substr(colon + 1);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  // A colon outside brackets could be an address's or the port's.
+  const bool ambiguous = !bracketed && host.find(':') != std::string_view::npos;
+  const bool strange = host.find_first_of("[] \t/@") != std::string_view::npos;
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (host.empty() || ambiguous || strange || digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+    return no_address(text);
+  }
+  return Address{std::string(host), port};
+}
+
+Result<std::string> resolve_secret(std::string_view reference, const Environment& environment) {
+  constexpr std::string_view kVariable = "env::";
+  constexpr std::string_view kFile = "file::";
+  std::string secret;
+  if (reference.starts_with(kVariable)) {
+    const std::string_view name = reference.substr(kVariable.size());
+    const auto found = environment.find(name);
+    if (found != environment.end()) secret = found->second;
+    if (secret.empty()) return Error{ErrorCode::kInvalidArgument, internal::printable(reference) + ": that variable is not set, or empty"};
+    return secret;
+  }
+  if (reference.starts_with(kFile)) {
+    Result<std::string> text = file::read(std::string(reference.substr(kFile.size())), kSecretBytesMax);
+    if (!text) return Error{ErrorCode::kInvalidArgument, text.error().message};
+    secret = *std::move(text);
+    while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
+    if (secret.empty()) return Error{ErrorCode::kInvalidArgument, internal::printable(reference, 400) + ": that file is empty"};
+    return secret;
+  }
+  return Error{ErrorCode::kInvalidArgument, "a secret stands here by reference only: env::NAME or file::PATH"};
+}
+
+}  // namespace margin::config

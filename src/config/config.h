@@ -1,0 +1,148 @@
+// Config: what `margin.toml`, the environment and the defaults say together, as plain values. Read once by the command line, handed on by
+// value; docs/configuration.md describes every key. `fields.h` is the one table that loading, the sample and the schema are made from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "margin/event.h"
+#include "margin/parameter.h"
+#include "margin/result.h"
+
+namespace margin::config {
+
+enum class MetricsAccess { kKey, kOpen };         // whether /metrics asks for a key
+enum class Durability { kDisk, kProcess };        // what an acknowledged event survives: power loss, or only kill -9
+enum class KeptAnswers { kText, kHash, kNone };   // what the log keeps of answers
+enum class KeptAudit { kAll, kOutcomes, kNone };  // what compaction keeps of events beyond retention
+enum class LogFormat { kPretty, kJson };
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+enum class LoggedAnswers { kHidden, kShown };                        // whether bodies may appear in the log lines
+enum class RemedyChoice { kNone, kWeighted, kImplied, kEstimated };  // as RemedyKind of margin/remedy.h
+
+struct Server {
+  std::string listen = "127.0.0.1:8080";
+  std::string tls_certificate;  // PEM file; empty: plain HTTP
+  std::string tls_key;
+  std::int64_t drain_ms = 10'000;
+  MetricsAccess metrics = MetricsAccess::kKey;
+};
+
+struct Store {
+  std::string file = "margin.db";
+  Durability durability = Durability::kDisk;
+  KeptAnswers answers = KeptAnswers::kText;
+  std::int64_t snapshot_every = 100'000;  // events
+  std::int64_t retain_days = 0;           // 0: for ever
+  KeptAudit audit = KeptAudit::kAll;
+};
+
+struct Log {
+  LogFormat format = LogFormat::kPretty;
+  LogLevel level = LogLevel::kInfo;
+  LoggedAnswers answers = LoggedAnswers::kHidden;
+};
+
+struct Keys {
+  std::string file;  // empty: see keys_file()
+};
+
+struct Limits {
+  std::int64_t body_bytes = 1 << 20;
+  std::int64_t header_bytes = 16 << 10;
+  std::int64_t headers = 64;
+  std::int64_t connections = 1024;
+  std::int64_t requests_per_connection = 100'000;
+  std::int64_t idle_ms = 60'000;
+  std::int64_t read_ms = 10'000;
+  std::int64_t write_ms = 10'000;
+  std::int64_t json_depth = 32;
+  std::int64_t responses = 256;  // in one decision
+  std::int64_t answer_bytes = 64 << 10;
+  std::int64_t name_bytes = 256;
+  std::int64_t pools = 256;
+  std::int64_t models = 1000;        // in one pool
+  std::int64_t cells = 1000;         // (channel, segment) pairs of one pool
+  std::int64_t label_values = 200;   // of one metric
+  std::int64_t pending = 1'000'000;  // decisions of one pool that wait for outcomes
+  std::int64_t early = 100'000;      // outcomes of one pool that wait for their decision
+  std::int64_t idempotency_keys = 100'000;
+  std::int64_t batch_lines = 10'000;
+  std::int64_t streams = 64;
+  std::int64_t stream_buffer_bytes = 1 << 20;
+  std::int64_t queue = 65'536;       // appends that wait for the log
+  double requests_per_second = 0.0;  // of a key that names no rate; 0: no limit
+};
+
+// One pool as the file names it: [pools.NAME].
+struct PoolSettings {
+  std::string calibrator = "margin_adaptive";  // NAME or NAME@VERSION
+  Parameters calibrator_parameters;            // as given; pool_configured() completes them
+  std::string vote = "sum";
+  Parameters vote_parameters;
+  double pending_days = 30.0;
+  double max_error = 1.0;   // a decision less sure than 1 - max_error abstains; 1: never
+  double audit_rate = 0.0;  // of responses that were not selected and should be graded all the same
+  RemedyChoice remedy = RemedyChoice::kNone;
+
+  bool operator==(const PoolSettings&) const = default;
+};
+
+struct Config {
+  Server server;
+  Store store;
+  Log log;
+  Keys keys;
+  Limits limits;
+  std::map<std::string, PoolSettings> pools;  // "default" is always among them
+};
+
+// The environment, passed in by the command line; nothing here asks the process for it.
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+[[nodiscard]] Config default_config();
+
+// The defaults, overridden by the file, overridden by MARGIN_<SECTION>__<KEY> of the environment, all of it checked; an empty `path` means
+// no file. Every fault is one line of the message, with file, line, key, value and what was expected. kNotFound: the file cannot be read;
+// kInvalidArgument: anything else.
+[[nodiscard]] Result<Config> load_config(const std::string& path, const Environment& environment);
+// The same for text that is already there; `name` stands for it in messages.
+[[nodiscard]] Result<Config> parse_config(std::string_view text, std::string_view name, const Environment& environment);
+
+// The event that makes a pool what its settings and the limits say: versions and every parameter spelled out. The settings come from a
+// loaded configuration, so they are known to be right.
+[[nodiscard]] PoolConfigured pool_configured(const Config& config, const PoolSettings& pool);
+
+// keys.file, or the store's file with ".keys" added.
+[[nodiscard]] std::string keys_file(const Config& config);
+
+// "127.0.0.1:8080", "[::1]:8080" or "localhost:8080".
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;  // 0: any that is free
+};
+// kInvalidArgument: not of that form.
+[[nodiscard]] Result<Address> parse_address(std::string_view text);
+
+// What a reload would change.
+enum class Applies { kAtOnce, kAtRestart };
+struct Change {
+  std::string key;     // "log.level", "pools.law.vote"
+  std::string before;  // as written in TOML; empty: was not there
+  std::string after;   // empty: is no longer there
+  Applies applies = Applies::kAtOnce;
+};
+[[nodiscard]] std::vector<Change> changes(const Config& before, const Config& after);
+
+// The configuration as a documented file, every key with its default; and as a JSON Schema (2020-12) for editors.
+[[nodiscard]] std::string sample();
+[[nodiscard]] std::string schema();
+
+// A secret stands in a configuration only by reference: "env::NAME" or "file::PATH" (without the line end at its end).
+// kInvalidArgument: something else, an unset or empty variable, an unreadable or empty file. The message never has the secret.
+[[nodiscard]] Result<std::string> resolve_secret(std::string_view reference, const Environment& environment);
+
+}  // namespace margin::config

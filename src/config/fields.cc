@@ -1,0 +1,212 @@
+#include "config/fields.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace margin::config {
+namespace {
+
+template <class T>
+FieldValue to_value(const T& member) {
+  if constexpr (std::is_enum_v<T>) {
+    return std::string(word(member));
+  } else {
+    return member;
+  }
+}
+
+template <class T>
+void assign(T& member, const FieldValue& value) {
+  if constexpr (std::is_enum_v<T>) {
+    const std::string& chosen = std::get<std::string>(value);
+    const auto found = std::find(kWords<T>.begin(), kWords<T>.end(), chosen);
+    member = static_cast<T>(found - kWords<T>.begin());
+  } else {
+    member = std::get<T>(value);
+  }
+}
+
+// What the table says of a key beside its name.
+struct Described {
+  Range range{};
+  Applies applies = Applies::kAtRestart;
+  std::string_view meaning;
+};
+
+template <class Owner, class T>
+constexpr Field<Owner> describe(std::string_view section, std::string_view key, const Described& described) {
+  Field<Owner> field{.section = section, .key = key, .range = described.range, .applies = described.applies, .meaning = described.meaning};
+  if constexpr (std::is_enum_v<T>) {
+    field.kind = FieldKind::kChoice;
+    field.choices = kWords<T>;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    field.kind = FieldKind::kText;
+  } else {
+    field.kind = std::is_same_v<T, double> ? FieldKind::kNumber : FieldKind::kInteger;
+  }
+  return field;
+}
+
+template <class Member>
+struct MemberOf;
+template <class Owner, class T>
+struct MemberOf<T Owner::*> {
+  using Type = T;
+};
+
+template <auto Section, auto Member>
+constexpr Field<Config> setting(std::string_view section, std::string_view key, const Described& described) {
+  Field<Config> field = describe<Config, typename MemberOf<decltype(Member)>::Type>(section, key, described);
+  field.get = [](const Config& config) { return to_value((config.*Section).*Member); };
+  field.set = [](Config& config, const FieldValue& value) { assign((config.*Section).*Member, value); };
+  return field;
+}
+
+template <auto Member>
+constexpr Field<PoolSettings> pool_setting(std::string_view key, const Described& described) {
+  Field<PoolSettings> field = describe<PoolSettings, typename MemberOf<decltype(Member)>::Type>("", key, described);
+  field.get = [](const PoolSettings& pool) { return to_value(pool.*Member); };
+  field.set = [](PoolSettings& pool, const FieldValue& value) { assign(pool.*Member, value); };
+  return field;
+}
+
+template <auto Member>
+constexpr Field<Config> server(std::string_view key, const Described& described) {
+  return setting<&Config::server, Member>("server", key, described);
+}
+template <auto Member>
+constexpr Field<Config> store(std::string_view key, const Described& described) {
+  return setting<&Config::store, Member>("store", key, described);
+}
+template <auto Member>
+constexpr Field<Config> log(std::string_view key, const Described& described) {
+  return setting<&Config::log, Member>("log", key, described);
+}
+template <auto Member>
+constexpr Field<Config> limit(std::string_view key, const Described& described) {
+  return setting<&Config::limits, Member>("limits", key, described);
+}
+
+constexpr double kHour = 3'600'000.0;  // in milliseconds
+constexpr double kMebi = 1 << 20;
+constexpr double kMany = 100'000'000.0;
+constexpr Applies kNow = Applies::kAtOnce;
+
+constexpr Field<Config> kFields[] = {
+    server<&Server::listen>("listen", {.meaning = "Address and port. Anything but loopback is refused while there is no key"}),
+    server<&Server::tls_certificate>("tls_certificate", {.meaning = "PEM file with the certificate chain; empty: plain HTTP"}),
+    server<&Server::tls_key>("tls_key", {.meaning = "PEM file with the certificate's private key"}),
+    server<&Server::drain_ms>("drain_ms", {{0, kHour}, kNow, "How long SIGTERM waits for requests under way, in milliseconds"}),
+    server<&Server::metrics>("metrics", {.applies = kNow, .meaning = "Whether /metrics asks for a key with the scope read"}),
+
+    store<&Store::file>("file", {.meaning = "The event log, snapshots and index: one SQLite file"}),
+    store<&Store::durability>("durability",
+                              {.meaning = "What an acknowledged event survives: loss of power (disk) or only kill -9 (process)"}),
+    store<&Store::answers>("answers", {.applies = kNow, .meaning = "What the log keeps of answers from now on"}),
+    store<&Store::snapshot_every>("snapshot_every", {{100, kMany}, kNow, "Events of a pool between two snapshots of its state"}),
+    store<&Store::retain_days>("retain_days", {{0, 36500}, kNow, "Events older than this may be compacted away; 0: kept for ever"}),
+    store<&Store::audit>("audit", {.applies = kNow, .meaning = "What compaction leaves of old events for an audit"}),
+
+    log<&Log::format>("format", {.applies = kNow, .meaning = "For people, or one JSON object per line"}),
+    log<&Log::level>("level", {.applies = kNow, .meaning = "The least that is logged"}),
+    log<&Log::answers>("answers", {.applies = kNow, .meaning = "Whether answers and bodies may appear in log lines"}),
+
+    setting<&Config::keys, &Keys::file>("keys", "file", {.meaning = "The file of keys; empty: the store's file with .keys added"}),
+
+    limit<&Limits::body_bytes>("body_bytes", {{1024, 1024 * kMebi}, Applies::kAtRestart, "A request's body"}),
+    limit<&Limits::header_bytes>("header_bytes", {{1024, kMebi}, Applies::kAtRestart, "A request's headers together"}),
+    limit<&Limits::headers>("headers", {{8, 1000}, Applies::kAtRestart, "Headers of a request"}),
+    limit<&Limits::connections>("connections", {{1, 1'000'000}, Applies::kAtRestart, "Open at the same time"}),
+    limit<&Limits::requests_per_connection>("requests_per_connection",
+                                            {{1, 1e12}, Applies::kAtRestart, "After which a connection is closed"}),
+    limit<&Limits::idle_ms>("idle_ms", {{100, 24 * kHour}, Applies::kAtRestart, "Until a silent connection is closed"}),
+    limit<&Limits::read_ms>("read_ms", {{100, kHour}, Applies::kAtRestart, "For a request to arrive once it has begun"}),
+    limit<&Limits::write_ms>("write_ms", {{100, kHour}, Applies::kAtRestart, "For a client to take its response"}),
+    limit<&Limits::json_depth>("json_depth", {{4, 256}, Applies::kAtRestart, "Of nested arrays and objects"}),
+    limit<&Limits::responses>("responses", {{1, 65536}, Applies::kAtRestart, "In one decision"}),
+    limit<&Limits::answer_bytes>("answer_bytes", {{1, 16 * kMebi}, Applies::kAtRestart, "Of one answer"}),
+    limit<&Limits::name_bytes>("name_bytes", {{1, 256}, Applies::kAtRestart, "Of a model, task, channel, segment or pool"}),
+    limit<&Limits::pools>("pools", {{1, 100'000}, Applies::kAtRestart, "All pools together"}),
+    limit<&Limits::models>("models", {{1, 1 << 20}, Applies::kAtRestart, "Models of one pool"}),
+    limit<&Limits::cells>("cells", {{1, 1 << 20}, Applies::kAtRestart, "Pairs of channel and segment in one pool"}),
+    limit<&Limits::label_values>("label_values",
+                                 {{1, 100'000}, Applies::kAtRestart, "Values of one label of a metric; the rest share one"}),
+    limit<&Limits::pending>("pending",
+                            {{1, kMany}, Applies::kAtRestart, "Decisions of one pool that wait for outcomes; the oldest expires"}),
+    limit<&Limits::early>("early", {{1, kMany}, Applies::kAtRestart, "Outcomes of one pool that wait for their decision"}),
+    limit<&Limits::idempotency_keys>("idempotency_keys", {{1, kMany}, Applies::kAtRestart, "Remembered; the oldest is forgotten"}),
+    limit<&Limits::batch_lines>("batch_lines", {{1, 1'000'000}, Applies::kAtRestart, "Of one batch of feedback"}),
+    limit<&Limits::streams>("streams", {{0, 100'000}, Applies::kAtRestart, "Clients that follow live events"}),
+    limit<&Limits::stream_buffer_bytes>(
+        "stream_buffer_bytes", {{4096, 1024 * kMebi}, Applies::kAtRestart, "Kept for a client that does not read; then it is cut off"}),
+    limit<&Limits::queue>("queue", {{1, 10'000'000}, Applies::kAtRestart, "Appends that wait for the log; more are answered 503"}),
+    limit<&Limits::requests_per_second>("requests_per_second", {{0, 1e9}, kNow, "Of a key that names no rate of its own; 0: no limit"}),
+};
+
+constexpr Field<PoolSettings> kPoolFields[] = {
+    pool_setting<&PoolSettings::calibrator>(
+        "calibrator", {.applies = kNow, .meaning = "NAME or NAME@VERSION of `margin methods`; a change starts calibration anew"}),
+    pool_setting<&PoolSettings::vote>("vote", {.applies = kNow, .meaning = "NAME or NAME@VERSION of `margin methods`"}),
+    pool_setting<&PoolSettings::pending_days>("pending_days", {{0.001, 3650}, kNow, "How long a decision waits for its outcomes"}),
+    pool_setting<&PoolSettings::max_error>("max_error",
+                                           {{0, 1}, kNow, "A decision whose chance of error is larger abstains; 1: none does"}),
+    pool_setting<&PoolSettings::audit_rate>("audit_rate",
+                                            {{0, 1}, kNow, "Share of responses not selected that should be graded all the same"}),
+    pool_setting<&PoolSettings::remedy>("remedy", {.applies = kNow, .meaning = "What responses teach whose outcome never comes"}),
+};
+
+std::string plain(double value) { return internal::json_number(value); }
+
+}  // namespace
+
+std::span<const Field<Config>> fields() { return kFields; }
+std::span<const Field<PoolSettings>> pool_fields() { return kPoolFields; }
+
+template <class Owner>
+std::string expectation(const Field<Owner>& field) {
+  const std::string range = "[" + plain(field.range.low) + ", " + plain(field.range.high) + "]";
+  switch (field.kind) {
+    case FieldKind::kInteger: return "a whole number in " + range;
+    case FieldKind::kNumber: return "a number in " + range;
+    case FieldKind::kText: return "text of at most " + std::to_string(kTextBytesMax) + " bytes without control characters";
+    case FieldKind::kChoice: break;
+  }
+  std::string words = "one of ";
+  for (const std::string_view choice : field.choices)
+    words += (choice == field.choices.front() ? "\"" : ", \"") + std::string(choice) + '"';
+  return words;
+}
+
+template <class Owner>
+bool acceptable(const Field<Owner>& field, const FieldValue& value) {
+  const auto in_range = [&](double number) { return number >= field.range.low && number <= field.range.high; };
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  const auto* number = std::get_if<double>(&value);
+  const auto* text = std::get_if<std::string>(&value);
+  switch (field.kind) {
+    case FieldKind::kInteger: return whole != nullptr && in_range(static_cast<double>(*whole));
+    case FieldKind::kNumber: return number != nullptr && in_range(*number);
+    case FieldKind::kText:
+      return text != nullptr && text->size() <= kTextBytesMax && internal::printable(*text, kTextBytesMax + 1) == *text;
+    case FieldKind::kChoice: return text != nullptr && std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
+  }
+  return false;
+}
+
+std::string toml_value(const FieldValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  if (const auto* number = std::get_if<double>(&value)) {
+    const std::string digits = plain(*number);
+    return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+  }
+  return internal::json_string(std::get<std::string>(value));
+}
+
+template std::string expectation(const Field<Config>&);
+template std::string expectation(const Field<PoolSettings>&);
+template bool acceptable(const Field<Config>&, const FieldValue&);
+template bool acceptable(const Field<PoolSettings>&, const FieldValue&);
+
+}  // namespace margin::config

@@ -1,0 +1,81 @@
+// The table of every key a configuration has: what it is called, may be, is without being stated, and means. Loading, environment, sample,
+// schema and reload all walk it, so that a new key is one line in fields.cc and one member in config.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "config/config.h"
+
+namespace margin::config {
+
+// The words of an enumeration, in its order.
+template <class Enum>
+inline constexpr std::array<std::string_view, 0> kWords{};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<MetricsAccess>{"key", "open"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<Durability>{"disk", "process"};
+template <>
+inline constexpr std::array<std::string_view, 3> kWords<KeptAnswers>{"text", "hash", "none"};
+template <>
+inline constexpr std::array<std::string_view, 3> kWords<KeptAudit>{"all", "outcomes", "none"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<LogFormat>{"pretty", "json"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<LogLevel>{"debug", "info", "warning", "error"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<LoggedAnswers>{"hidden", "shown"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<RemedyChoice>{"none", "weighted", "implied", "estimated"};
+
+template <class Enum>
+[[nodiscard]] constexpr std::string_view word(Enum value) {
+  return kWords<Enum>[static_cast<std::size_t>(value)];
+}
+
+enum class FieldKind { kInteger, kNumber, kText, kChoice };
+using FieldValue = std::variant<std::int64_t, double, std::string>;  // a choice is its word
+
+struct Range {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+// One key of `Owner`: Config, or PoolSettings for what stands under [pools.NAME].
+template <class Owner>
+struct Field {
+  std::string_view section;  // empty for pools, whose section has the pool's name
+  std::string_view key;
+  FieldKind kind = FieldKind::kText;
+  Range range{};                                // of numbers
+  std::span<const std::string_view> choices{};  // of choices
+  Applies applies = Applies::kAtRestart;
+  std::string_view meaning;
+  FieldValue (*get)(const Owner&) = nullptr;
+  void (*set)(Owner&, const FieldValue&) = nullptr;  // a value of the kind, in range
+};
+
+[[nodiscard]] std::span<const Field<Config>> fields();
+[[nodiscard]] std::span<const Field<PoolSettings>> pool_fields();
+
+// Texts are paths, addresses and names.
+inline constexpr std::size_t kTextBytesMax = 4096;
+
+// "a whole number in [0, 600000]", "one of disk, process".
+template <class Owner>
+[[nodiscard]] std::string expectation(const Field<Owner>& field);
+
+// Whether `value` is of the field's kind and in its range.
+template <class Owner>
+[[nodiscard]] bool acceptable(const Field<Owner>& field, const FieldValue& value);
+
+// As TOML writes it.
+[[nodiscard]] std::string toml_value(const FieldValue& value);
+
+}  // namespace margin::config
