@@ -19,7 +19,7 @@ constexpr std::string_view kPoolOpening =
 constexpr std::string_view kPoolClosing =
     "# Parameters of the calibrator and the vote, as `margin methods` lists them:\n"
     "# [pools.default.calibrator_parameters]\n"
-    "# half_life = 100\n"
+    "# clocks = [8, 48, 288]\n"
     "# [pools.default.vote_parameters]\n";
 
 template <class Owner>
