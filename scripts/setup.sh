@@ -20,28 +20,50 @@ if ! command -v dpkg-query >/dev/null; then
   exit 0
 fi
 
-missing=()
-for package in "${wanted[@]}"; do
-  [[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" == installed ]] || missing+=("$package")
-done
-[[ ${#missing[@]} -gt 0 ]] || exit 0
-
 if [[ $EUID -eq 0 ]]; then
   as_root=()
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
   as_root=(sudo -n)
 else
-  echo "setup: packages are missing, and this is neither root nor a user with password-free sudo. Run once as root:" >&2
-  echo "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
-  exit 1
+  as_root=(false)
 fi
 
-install() {
+missing=()
+for package in "${wanted[@]}"; do
+  [[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" == installed ]] || missing+=("$package")
+done
+
+install_missing() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
 }
-echo "setup: installing ${missing[*]}"
-# A first failure mostly means that the package lists are absent or old.
-if ! install; then
-  "${as_root[@]}" apt-get update -q
-  install
+if [[ ${#missing[@]} -gt 0 ]]; then
+  if [[ "${as_root[*]}" == false ]]; then
+    echo "setup: packages are missing, and this is neither root nor a user with password-free sudo. Run once as root:" >&2
+    echo "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  echo "setup: installing ${missing[*]}"
+  # A first failure mostly means that the package lists are absent or old.
+  if ! install_missing; then
+    "${as_root[@]}" apt-get update -q
+    install_missing
+  fi
+fi
+
+# Boost 1.81 is unpacked, not installed: its package conflicts with the 1.74 that the tests' packages bring (docs/decisions/0004).
+boost="$(dirname "${BASH_SOURCE[0]}")/../build/boost-1.81"
+if [[ ! -e $boost/usr/include/boost/version.hpp ]]; then
+  echo "setup: unpacking libboost1.81-dev into build/boost-1.81"
+  mkdir -p "$(dirname "$boost")"
+  fresh=$(mktemp -d "$boost.XXXXXX")
+  trap 'rm -rf "$fresh"' EXIT
+  download() { (cd "$fresh" && apt-get download -q libboost1.81-dev); }
+  if ! download && ! { "${as_root[@]}" apt-get update -q && download; }; then
+    echo "setup: libboost1.81-dev could not be downloaded; run once as root: apt-get update" >&2
+    exit 1
+  fi
+  dpkg -x "$fresh"/libboost1.81-dev_*.deb "$fresh"
+  rm -rf "$fresh"/*.deb "$boost"
+  mv -T "$fresh" "$boost"
+  chmod 755 "$boost"
 fi

@@ -1,0 +1,86 @@
+#include "http/loop.h"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <utility>
+
+#include "http/executor.h"
+
+namespace margin::http {
+namespace asio = boost::asio;
+
+struct Timer::Impl {
+  explicit Impl(asio::io_context& context) : timer(context) {}
+  asio::steady_timer timer;
+  std::function<void()> work;
+};
+
+Timer::Timer() = default;
+Timer::Timer(Timer&&) noexcept = default;
+Timer& Timer::operator=(Timer&& other) noexcept {
+  if (this != &other) {
+    cancel();
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+Timer::~Timer() { cancel(); }
+
+void Timer::cancel() {
+  if (impl_ == nullptr) return;
+  impl_->work = nullptr;
+  impl_->timer.cancel();
+  impl_.reset();
+}
+
+struct Loop::Impl {
+  struct Signal {
+    Signal(asio::io_context& context, int signal, std::function<void()> on_signal) : set(context, signal), work(std::move(on_signal)) {}
+    asio::signal_set set;
+    std::function<void()> work;
+  };
+
+  // One thread runs it: Asio may skip what many would need.
+  asio::io_context context{1};
+  asio::executor_work_guard<asio::io_context::executor_type> stay{context.get_executor()};
+  std::deque<Signal> signals;  // a deque: a waiting set must not move
+
+  static void wait(Signal& signal) {
+    signal.set.async_wait([&signal](const boost::system::error_code& error, int) {
+      if (error) return;
+      wait(signal);
+      signal.work();
+    });
+  }
+};
+
+Loop::Loop() : impl_(std::make_unique<Impl>()) {}
+Loop::~Loop() = default;
+
+void Loop::run() { impl_->context.run(); }
+void Loop::stop() { impl_->context.stop(); }
+void Loop::post(std::function<void()> work) { asio::post(impl_->context, std::move(work)); }
+
+Timer Loop::after(std::chrono::milliseconds delay, std::function<void()> work) {
+  Timer timer;
+  timer.impl_ = std::make_shared<Timer::Impl>(impl_->context);
+  timer.impl_->work = std::move(work);
+  timer.impl_->timer.expires_after(delay);
+  timer.impl_->timer.async_wait([pending = timer.impl_](const boost::system::error_code&) {
+    // Cancelling may come after the expiry was queued; the work is then gone.
+    if (const auto work_now = std::exchange(pending->work, nullptr)) work_now();
+  });
+  return timer;
+}
+
+void Loop::on_signal(int signal, std::function<void()> work) {
+  Impl::wait(impl_->signals.emplace_back(impl_->context, signal, std::move(work)));
+}
+
+asio::io_context& io_context(Loop& loop) { return loop.impl().context; }
+
+}  // namespace margin::http

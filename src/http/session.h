@@ -1,0 +1,120 @@
+// One connection: reads requests, gives them to the handler one after the other, writes the answers in that order, keeps the
+// deadlines. Owned by the operations that are pending on its socket, by the Reply or Stream of its request, and by Host's list.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/request_reader.h"
+#include "http/server.h"
+#include "http/transport.h"
+
+namespace margin::http {
+
+using Moment = std::chrono::steady_clock::time_point;
+
+// What the sessions of a server share; the server's side of them.
+struct Host {
+  Host(Loop& event_loop, const Limits& all_limits, Handler& request_handler)
+      : loop(event_loop), limits(all_limits), handler(request_handler) {}
+
+  Loop& loop;
+  const Limits limits;
+  Handler& handler;
+  Counters counters;
+  bool draining = false;
+  std::string date;  // the Date header's value, kept current by the server
+  std::vector<std::shared_ptr<Session>> sessions;
+  std::function<void()> on_session_closed;
+
+  void add(std::shared_ptr<Session> session);
+  void remove(Session& session);
+};
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(Host& host, std::unique_ptr<Transport> transport, std::string peer, bool peer_is_loopback);
+
+  void start();
+  // Instead of start(): there are too many connections; says so and closes.
+  void turn_away();
+
+  // The transport's callbacks.
+  void on_handshake(const boost::system::error_code& error);
+  void on_read(const boost::system::error_code& error, std::size_t bytes);
+  void on_written(const boost::system::error_code& error, std::size_t bytes);
+
+  // The Reply's and the Stream's side.
+  void reply(Response response);
+  void forget_reply();
+  [[nodiscard]] Stream start_stream(const Response& head);
+  [[nodiscard]] bool stream_open() const { return state_ == State::kStreaming; }
+  bool stream_write(std::string_view bytes);
+  void stream_end();
+  [[nodiscard]] std::size_t backlog() const { return queued_.size() + active_.size() - written_; }
+  void on_disconnect(std::function<void()> gone) { gone_ = std::move(gone); }
+
+  // The server's side.
+  void check_deadline(Moment now);
+  void drain();
+  void abort();
+  std::size_t index = 0;  // in Host::sessions
+
+ private:
+  enum class State { kHandshake, kIdle, kHead, kBody, kHandling, kStreaming, kClosing, kLingering, kClosed };
+
+  enum class Framing { kLength, kChunks, kNone };
+
+  // Bytes on their way out: answers one after the other, then perhaps one large body, sent from where the handler made it.
+  struct Outgoing {
+    std::string bytes;
+    std::string body;
+    [[nodiscard]] std::size_t size() const { return bytes.size() + body.size(); }
+  };
+
+  void process();
+  void dispatch();
+  void refuse(const Refused& refused);
+  void finish_request();
+  void append_answer(Response response);
+  void append_head(const Response& response, Framing framing);
+  void read();
+  void flush();
+  void write_active();
+  void linger();
+  void notify_gone();
+  void set_state(State state, std::chrono::milliseconds patience);
+  void set_state(State state);
+  [[nodiscard]] bool parsing() const { return state_ == State::kIdle || state_ == State::kHead || state_ == State::kBody; }
+  [[nodiscard]] bool room() const;
+
+  Host& host_;
+  std::unique_ptr<Transport> transport_;
+  RequestReader reader_;
+  const std::string peer_;
+
+  State state_ = State::kHandshake;
+  Moment deadline_ = Moment::max();
+  Moment write_deadline_ = Moment::max();
+  bool reading_ = false;
+  bool processing_ = false;
+  bool read_ended_ = false;   // the client closed its sending side
+  bool continued_ = false;    // 100 Continue was sent for this request
+  bool close_after_ = false;  // the answer now in work is the last
+  bool chunked_ = false;      // of the stream
+  std::uint64_t requests_ = 0;
+  std::size_t lingered_bytes_ = 0;
+
+  Outgoing queued_;
+  Outgoing active_;  // being written, written_ bytes of it are gone; empty when no write is in progress
+  std::size_t written_ = 0;
+  std::function<void()> gone_;
+};
+
+}  // namespace margin::http
