@@ -37,6 +37,19 @@ function(margin_layer name)
   endif()
 endfunction()
 
+# margin_protobuf(LAYER FILE): the messages of src/LAYER/FILE, for that layer alone. Generated code is not held to our warnings.
+function(margin_protobuf layer file)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${layer}_messages)
+  get_filename_component(stem ${file} NAME_WE)
+  set(generated ${folder}/${stem}.pb.cc ${folder}/${stem}.pb.h)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${generated} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${layer}/${file}
+    COMMAND protobuf::protoc --cpp_out=${folder} --proto_path=${CMAKE_CURRENT_SOURCE_DIR}/${layer} ${file} VERBATIM)
+  set_source_files_properties(${folder}/${stem}.pb.cc PROPERTIES COMPILE_OPTIONS -w SKIP_LINTING ON)
+  target_sources(margin_${layer} PRIVATE ${generated})
+  target_include_directories(margin_${layer} SYSTEM PRIVATE ${folder})
+endfunction()
+
 # margin_test(NAME LABELS label ... SOURCES file ... [LAYERS layer ...] [LIBRARIES library ...] [ENVIRONMENT NAME=value]): a GoogleTest
 # program, each of its tests a ctest.
 function(margin_test name)

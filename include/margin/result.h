@@ -16,6 +16,7 @@ enum class ErrorCode {
   kLimit,            // it would exceed a configured bound on memory
   kCorrupt,          // bytes that are not what they should be
   kUnsupported,      // known, but not by this binary or not by this method
+  kUnavailable,      // right to ask, but not to be had now (a full disk, a store in use); nothing happened, trying again may work
 };
 
 struct Error {

@@ -1,0 +1,60 @@
+#include "log/limits.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/text.h"
+#include "log/codec.h"
+
+namespace margin::internal {
+namespace {
+
+void forget_answers(EventBody& body) {
+  if (auto* decision = std::get_if<DecisionMade>(&body)) {
+    for (RecordedResponse& response : decision->responses) response.answer_text.clear();
+  }
+  if (auto* outcome = std::get_if<OutcomeObserved>(&body); outcome != nullptr && outcome->gold) outcome->gold->clear();
+}
+
+}  // namespace
+
+Status check_read(const PoolPosition& position, std::uint64_t from) {
+  if (from >= position.first) return {};
+  return {ErrorCode::kNotFound, "pool " + printable(position.pool) + ": event " + std::to_string(from) +
+                                    " was compacted away, the first retained is " + std::to_string(position.first)};
+}
+
+Status check_snapshot(const PoolPosition& position, const StoredSnapshot& snapshot) {
+  const std::string what = "pool " + printable(position.pool) + ": a snapshot at " + std::to_string(snapshot.offset);
+  if (snapshot.offset > position.next) {
+    return {ErrorCode::kConflict,
+            what + " is beyond the end of the log, " + std::to_string(position.next) + ": an old log under a newer state"};
+  }
+  if (snapshot.offset < position.first) {
+    return {ErrorCode::kConflict, what + " is before the first retained event, " + std::to_string(position.first)};
+  }
+  if (digest_of(snapshot.bytes) != snapshot.digest) {
+    return {ErrorCode::kInvalidArgument, what + ": its digest is not that of its bytes"};
+  }
+  return {};
+}
+
+Status check_compaction(std::string_view pool, std::uint64_t before, std::optional<std::uint64_t> latest) {
+  if (latest && before <= *latest) return {};
+  return {ErrorCode::kConflict, "pool " + printable(pool) + ": compacting before " + std::to_string(before) +
+                                    " needs a snapshot at or after it, and the latest is " +
+                                    (latest ? "at " + std::to_string(*latest) : "absent") + "; the state could not be recovered"};
+}
+
+Result<std::string> audited(std::string_view bytes, std::string_view pool, std::uint64_t offset, AuditKept kept) {
+  if (kept == AuditKept::kNothing) return std::string();
+  if (kept == AuditKept::kEverything) return std::string(bytes);
+  Result<Record> record = decode(bytes, pool, offset);
+  if (!record) return record.error();
+  forget_answers(record->event.body);
+  std::string out;
+  encode(record->event, record->mark, record->note, out);
+  return out;
+}
+
+}  // namespace margin::internal

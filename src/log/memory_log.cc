@@ -1,0 +1,45 @@
+#include "log/memory_log.h"
+
+#include <utility>
+
+namespace margin {
+
+MemoryLog::MemoryLog(const MemoryLogOptions& options)
+    : store_(options.snapshots_kept),
+      queue_(options.queue, {.commit =
+                                 [this](std::span<internal::Waiting> batch) {
+                                   for (internal::Waiting& item : batch) item.offset = store_.append(item.pool, item.id, item.bytes);
+                                   return Status();
+                                 },
+                             .probe = [] { return Status(); }}) {}
+
+Status MemoryLog::append(const Entry& entry, Acknowledge acknowledge) { return queue_.append(entry, std::move(acknowledge)); }
+void MemoryLog::on_commit(std::function<void()> listener) { queue_.on_commit(std::move(listener)); }
+
+Result<std::vector<Record>> MemoryLog::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
+  return store_.read(pool, from, records_max);
+}
+
+Result<std::optional<Record>> MemoryLog::find(std::string_view pool, const Uuid& id) { return store_.find(pool, id); }
+Result<std::vector<PoolPosition>> MemoryLog::pools() { return store_.pools(); }
+
+Status MemoryLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) { return store_.keep_snapshot(pool, snapshot); }
+
+Result<std::optional<StoredSnapshot>> MemoryLog::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {
+  return store_.latest_snapshot(pool, at_or_before);
+}
+
+Status MemoryLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) { return store_.compact(pool, before, kept); }
+
+Status MemoryLog::writable() { return queue_.writable(); }
+
+LogFigures MemoryLog::figures() const {
+  LogFigures figures = queue_.figures();
+  figures.stored_bytes = store_.stored_bytes();
+  return figures;
+}
+
+void MemoryLog::flush() { queue_.flush(); }
+void MemoryLog::close() { queue_.close(); }
+
+}  // namespace margin

@@ -1,0 +1,118 @@
+#include "log/memory_store.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "log/codec.h"
+#include "log/limits.h"
+
+namespace margin::internal {
+
+std::uint64_t MemoryStore::append(std::string_view pool, const Uuid& id, std::string bytes) {
+  const std::lock_guard lock(mutex_);
+  auto found = partitions_.find(pool);
+  if (found == partitions_.end()) found = partitions_.emplace(pool, Partition{}).first;
+  Partition& partition = found->second;
+  const std::uint64_t offset = partition.next();
+  bytes_ += bytes.size();
+  partition.records.push_back(std::move(bytes));
+  partition.offsets.emplace(id, offset);
+  return offset;
+}
+
+Result<std::vector<Record>> MemoryStore::read(std::string_view pool, std::uint64_t from, std::size_t records_max) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Record> records;
+  const auto found = partitions_.find(pool);
+  if (found == partitions_.end()) return records;
+  const Partition& partition = found->second;
+  if (Status status = check_read({std::string(pool), partition.first, partition.next()}, from); !status) return status.error();
+  std::size_t bytes = 0;
+  for (std::uint64_t offset = from; offset < partition.next(); ++offset) {
+    if (records.size() == std::min(records_max, kReadRecordsMax) || bytes >= kReadBytesMax) break;
+    const std::string& stored = partition.records[static_cast<std::size_t>(offset - partition.first)];
+    bytes += stored.size();
+    Result<Record> record = decode(stored, pool, offset);
+    if (!record) return record.error();
+    records.push_back(std::move(record).value());
+  }
+  return records;
+}
+
+Result<std::optional<Record>> MemoryStore::find(std::string_view pool, const Uuid& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto partition = partitions_.find(pool);
+  if (partition == partitions_.end()) return std::optional<Record>();
+  const auto& [first, records, offsets, audit, snapshots] = partition->second;
+  const auto offset = offsets.find(id);
+  if (offset == offsets.end()) return std::optional<Record>();
+  const std::string* stored = nullptr;
+  if (offset->second >= first) {
+    stored = &records[static_cast<std::size_t>(offset->second - first)];
+  } else if (const auto kept = audit.find(offset->second); kept != audit.end()) {
+    stored = &kept->second;
+  } else {
+    return std::optional<Record>();
+  }
+  Result<Record> record = decode(*stored, pool, offset->second);
+  if (!record) return record.error();
+  return std::optional<Record>(std::move(record).value());
+}
+
+std::vector<PoolPosition> MemoryStore::pools() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PoolPosition> pools;
+  for (const auto& [name, partition] : partitions_) pools.push_back({name, partition.first, partition.next()});
+  return pools;
+}
+
+Status MemoryStore::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) {
+  const std::lock_guard lock(mutex_);
+  const auto found = partitions_.find(pool);
+  if (found == partitions_.end()) return check_snapshot({std::string(pool), 0, 0}, snapshot);
+  Partition& partition = found->second;
+  if (Status status = check_snapshot({std::string(pool), partition.first, partition.next()}, snapshot); !status) return status;
+  partition.snapshots.insert_or_assign(snapshot.offset, snapshot);
+  while (partition.snapshots.size() > snapshots_kept_) partition.snapshots.erase(partition.snapshots.begin());
+  return {};
+}
+
+std::optional<StoredSnapshot> MemoryStore::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) const {
+  const std::lock_guard lock(mutex_);
+  const auto partition = partitions_.find(pool);
+  if (partition == partitions_.end()) return std::nullopt;
+  const auto& snapshots = partition->second.snapshots;
+  const auto after = snapshots.upper_bound(at_or_before);
+  if (after == snapshots.begin()) return std::nullopt;
+  return std::prev(after)->second;
+}
+
+Status MemoryStore::compact(std::string_view pool, std::uint64_t before, AuditKept kept) {
+  const std::lock_guard lock(mutex_);
+  const auto found = partitions_.find(pool);
+  if (found == partitions_.end()) return check_compaction(pool, before, std::nullopt);
+  auto& [first, records, offsets, audit, snapshots] = found->second;
+  const auto latest = snapshots.empty() ? std::nullopt : std::optional(snapshots.rbegin()->first);
+  if (Status status = check_compaction(pool, before, latest); !status) return status;
+  for (; first < before; ++first) {
+    Result<std::string> rest = audited(records.front(), pool, first, kept);
+    if (!rest) return rest.error();
+    bytes_ -= records.front().size();
+    records.pop_front();
+    if (rest->empty()) continue;
+    bytes_ += rest->size();
+    audit.emplace(first, std::move(rest).value());
+  }
+  if (kept == AuditKept::kNothing)
+    std::erase_if(offsets, [&](const auto& entry) { return entry.second < before && !audit.contains(entry.second); });
+  snapshots.erase(snapshots.begin(), snapshots.lower_bound(first));
+  return {};
+}
+
+std::uint64_t MemoryStore::stored_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace margin::internal
