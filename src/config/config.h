@@ -106,8 +106,8 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] Config default_config();
 
 // The defaults, overridden by the file, overridden by MARGIN_<SECTION>__<KEY> of the environment, all of it checked; an empty `path` means
-// no file. Every fault is one line of the message, with file, line, key, value and what was expected. kNotFound: the file cannot be read;
-// kInvalidArgument: anything else.
+// no file. Every fault is one line of the message, with file, line, key, value and what was expected. kNotFound, kCorrupt: the
+// file is not there, cannot be read; kInvalidArgument: anything else.
 [[nodiscard]] Result<Config> load_config(const std::string& path, const Environment& environment);
 // The same for text that is already there; `name` stands for it in messages.
 [[nodiscard]] Result<Config> parse_config(std::string_view text, std::string_view name, const Environment& environment);

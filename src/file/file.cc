@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/text.h"
@@ -55,13 +57,13 @@ void sync_folder_of(const std::string& path) {
 
 Result<std::string> read(const std::string& path, std::size_t bytes_max) {
   const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (descriptor.get() < 0) return failure(ErrorCode::kNotFound, path, "cannot be read");
+  if (descriptor.get() < 0) return failure(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kCorrupt, path, "cannot be read");
   std::string text;
   char buffer[16384];
   for (;;) {
     const ssize_t count = ::read(descriptor.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failure(ErrorCode::kNotFound, path, "cannot be read");
+    if (count < 0) return failure(ErrorCode::kCorrupt, path, "cannot be read");
     if (count == 0) return text;
     text.append(buffer, static_cast<std::size_t>(count));
     if (text.size() > bytes_max) {
@@ -74,6 +76,9 @@ Status replace_private(const std::string& path, std::string_view text) {
   std::string temporary = path + ".XXXXXX";
   Descriptor descriptor(mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
   if (descriptor.get() < 0) return failure(ErrorCode::kCorrupt, path, "cannot be written");
+  // Made again by root, it stays the server's.
+  struct stat before {};
+  if (stat(path.c_str(), &before) == 0) static_cast<void>(!fchown(descriptor.get(), before.st_uid, before.st_gid));
   const bool written = write_all(descriptor.get(), text) && fsync(descriptor.get()) == 0 && descriptor.close();
   if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
     const Error error = failure(ErrorCode::kCorrupt, path, "cannot be written");

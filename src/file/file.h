@@ -8,7 +8,7 @@
 
 namespace margin::file {
 
-// All of a file. kNotFound: cannot be opened or read; kLimit: longer than `bytes_max`.
+// All of a file. kNotFound: there is none; kCorrupt: cannot be read; kLimit: longer than `bytes_max`.
 [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t bytes_max);
 
 // Replaces a file by `text`, or leaves it as it was: written beside it, on disk, then renamed. Only its owner may read it.
