@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "journal/journal.h"
 #include "margin/event.h"
 #include "margin/parameter.h"
 #include "margin/result.h"
@@ -18,8 +19,8 @@ enum class MetricsAccess { kKey, kOpen };         // whether /metrics asks for a
 enum class Durability { kDisk, kProcess };        // what an acknowledged event survives: power loss, or only kill -9
 enum class KeptAnswers { kText, kHash, kNone };   // what the log keeps of answers
 enum class KeptAudit { kAll, kOutcomes, kNone };  // what compaction keeps of events beyond retention
-enum class LogFormat { kPretty, kJson };
-enum class LogLevel { kDebug, kInfo, kWarning, kError };
+using LogFormat = journal::Format;
+using LogLevel = journal::Level;
 enum class LoggedAnswers { kHidden, kShown };                        // whether bodies may appear in the log lines
 enum class RemedyChoice { kNone, kWeighted, kImplied, kEstimated };  // as RemedyKind of margin/remedy.h
 
