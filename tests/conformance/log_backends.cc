@@ -1,8 +1,20 @@
 #include "log_backends.h"
 
+#include <gtest/gtest.h>
+
 #include "log/memory_log.h"
+#include "log/sqlite_log.h"
 
 namespace margin::conformance {
+namespace {
+
+std::unique_ptr<EventLog> open_sqlite(const std::string& path, const QueueLimits& limits, Durability durability) {
+  Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path, {.durability = durability, .queue = limits});
+  EXPECT_TRUE(log.ok()) << (log ? "" : log.error().message);
+  return log ? std::move(log).value() : nullptr;
+}
+
+}  // namespace
 
 const std::vector<LogBackend>& log_backends() {
   static const std::vector<LogBackend> kBackends = {
@@ -10,6 +22,12 @@ const std::vector<LogBackend>& log_backends() {
        .open = [](const std::string&, const QueueLimits& limits) -> std::unique_ptr<EventLog> {
          return std::make_unique<MemoryLog>(MemoryLogOptions{.queue = limits});
        }},
+      {.name = "sqlite_disk",
+       .open = [](const std::string& path, const QueueLimits& limits) { return open_sqlite(path, limits, Durability::kDisk); },
+       .survives_reopening = true},
+      {.name = "sqlite_process",
+       .open = [](const std::string& path, const QueueLimits& limits) { return open_sqlite(path, limits, Durability::kProcess); },
+       .survives_reopening = true},
   };
   return kBackends;
 }

@@ -1,0 +1,66 @@
+#include "log/high_water.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/encoding.h"
+
+namespace margin::internal {
+namespace {
+
+constexpr std::size_t kBodyBytes = 16 + 8 + 1;
+constexpr std::size_t kBytes = kBodyBytes + 16;  // and their digest
+
+std::string encoded(const Acknowledged& acknowledged) {
+  Encoder out;
+  out.integer(acknowledged.store.high);
+  out.integer(acknowledged.store.low);
+  out.integer(acknowledged.records);
+  out.flag(acknowledged.on_disk);
+  const Digest digest = digest_of(out.bytes());
+  out.integer(digest.high);
+  out.integer(digest.low);
+  return out.take();
+}
+
+}  // namespace
+
+Result<HighWater> HighWater::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0) return {ErrorCode::kNotFound, path + ": cannot be made: " + std::strerror(errno)};
+  return HighWater(descriptor);
+}
+
+HighWater& HighWater::operator=(HighWater&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+HighWater::~HighWater() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::optional<Acknowledged> HighWater::read() const {
+  std::array<char, kBytes> bytes{};
+  if (pread(descriptor_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return std::nullopt;
+  Decoder in({bytes.data(), bytes.size()});
+  Acknowledged acknowledged;
+  acknowledged.store = {in.integer<std::uint64_t>(), in.integer<std::uint64_t>()};
+  acknowledged.records = in.integer<std::uint64_t>();
+  acknowledged.on_disk = in.flag();
+  const Digest digest = {in.integer<std::uint64_t>(), in.integer<std::uint64_t>()};
+  if (!in.finish("").ok() || digest != digest_of({bytes.data(), kBodyBytes})) return std::nullopt;
+  return acknowledged;
+}
+
+void HighWater::write(const Acknowledged& acknowledged) {
+  const std::string bytes = encoded(acknowledged);
+  static_cast<void>(pwrite(descriptor_, bytes.data(), bytes.size(), 0) < 0);
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,40 @@
+// HighWater: how many events a store has acknowledged, in a small file beside it. SQLite drops the end of a damaged journal without a
+// word, and an old copy of a store looks like any other; this file remembers that there was more.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "margin/digest.h"
+#include "margin/result.h"
+
+namespace margin::internal {
+
+struct Acknowledged {
+  Digest store;               // its name
+  std::uint64_t records = 0;  // in all pools, ever
+  bool on_disk = true;        // acknowledged after they were on the disk; else a power failure may have taken the last ones
+};
+
+// Written after each commit, without waiting for the disk: after a power failure it may say too little, never too much.
+class HighWater {
+ public:
+  HighWater() = default;
+  // Opens PATH, made if it is not there. kNotFound: it cannot be.
+  [[nodiscard]] static Result<HighWater> open(const std::string& path);
+  HighWater(HighWater&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
+  HighWater& operator=(HighWater&& other) noexcept;
+  ~HighWater();
+
+  // Nothing when it was never written or is torn.
+  [[nodiscard]] std::optional<Acknowledged> read() const;
+  // A failure is not reported: the file then says too little, and the next write mends it.
+  void write(const Acknowledged& acknowledged);
+
+ private:
+  explicit HighWater(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_ = -1;
+};
+
+}  // namespace margin::internal

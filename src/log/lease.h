@@ -1,0 +1,28 @@
+// Lease: the right of one process to write a store. Two servers on one file would each hold half of the truth.
+#pragma once
+
+#include <string>
+
+#include "margin/result.h"
+
+namespace margin::internal {
+
+// Held until destroyed, or until the process ends, however it ends. The file stays and names its last holder.
+class Lease {
+ public:
+  // Locks PATH, made if it is not there, and writes into it who holds it. kUnavailable: another has it, named in the message;
+  // kNotFound: the file cannot be made.
+  [[nodiscard]] static Result<Lease> take(const std::string& path);
+
+  Lease() = default;
+  Lease(Lease&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
+  Lease& operator=(Lease&& other) noexcept;
+  ~Lease() { release(); }
+  void release();
+
+ private:
+  explicit Lease(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_ = -1;
+};
+
+}  // namespace margin::internal

@@ -1,0 +1,139 @@
+#include "log/sqlite_log.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "log/store_format.h"
+
+namespace margin {
+namespace {
+
+constexpr std::size_t kSnapshotPartBytes = std::size_t{1} << 20;
+
+Error named(const std::string& path, const Error& error) { return {error.code, path + ": " + error.message}; }
+
+Status looking() { return {ErrorCode::kUnavailable, "the store is open for looking only"}; }
+
+std::uint64_t file_bytes(const std::string& path) {
+  struct stat found {};
+  return stat(path.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, const SqliteLogOptions& options) {
+  std::unique_ptr<SqliteLog> log(new SqliteLog(path));
+  Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(path));
+  if (!lease) return lease.error();
+  log->lease_ = std::move(lease).value();
+  internal::SqliteWriter& writer = log->writer_;
+  const internal::SqliteWriter::Options writing{
+      .sync = options.durability == Durability::kDisk, .busy_wait = options.busy_wait, .snapshots_kept = options.snapshots_kept};
+  if (Status status = writer.open(path, writing); !status) return status.error();
+  if (Status status = log->reader_.open(path, options.busy_wait); !status) return named(path, status.error());
+  log->queue_ = std::make_unique<internal::CommitQueue>(
+      options.queue, internal::CommitQueue::Store{.commit = [&writer](std::span<internal::Waiting> batch) { return writer.commit(batch); },
+                                                  .probe = [&writer] { return writer.probe(); }});
+  if (Status status = log->repeat([&writer] { return writer.drop_parts(); }); !status) return named(path, status.error());
+  return log;
+}
+
+Result<std::unique_ptr<SqliteLog>> SqliteLog::look(const std::string& path) {
+  std::unique_ptr<SqliteLog> log(new SqliteLog(path));
+  if (Status status = log->reader_.open(path, SqliteLogOptions().busy_wait); !status) return named(path, status.error());
+  return log;
+}
+
+Status SqliteLog::append(const Entry& entry, Acknowledge acknowledge) {
+  return queue_ ? queue_->append(entry, std::move(acknowledge)) : looking();
+}
+
+void SqliteLog::on_commit(std::function<void()> listener) {
+  if (queue_) queue_->on_commit(std::move(listener));
+}
+
+Result<std::vector<Record>> SqliteLog::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
+  return reader_.read(pool, from, records_max);
+}
+
+Result<std::optional<Record>> SqliteLog::find(std::string_view pool, const Uuid& id) { return reader_.find(pool, id); }
+Result<std::vector<PoolPosition>> SqliteLog::pools() { return reader_.pools(); }
+
+Result<std::optional<StoredSnapshot>> SqliteLog::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {
+  return reader_.latest_snapshot(pool, at_or_before);
+}
+
+Status SqliteLog::repeat(const std::function<Result<bool>()>& step) {
+  bool more = true;
+  while (more) {
+    Status status = queue_->run([&]() -> Status {
+      const Result<bool> done = step();
+      if (!done) return done.error();
+      more = *done;
+      return {};
+    });
+    if (!status) return status;
+  }
+  return {};
+}
+
+Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) {
+  if (!queue_) return looking();
+  std::int64_t number = 0;
+  Status status = queue_->run([&]() -> Status {
+    const Result<std::int64_t> begun = writer_.begin_snapshot(pool, snapshot);
+    if (!begun) return begun.error();
+    number = *begun;
+    return {};
+  });
+  const std::string_view bytes = snapshot.bytes;
+  std::int64_t part = 0;
+  for (std::size_t at = 0; status.ok() && at < bytes.size(); at += kSnapshotPartBytes, ++part) {
+    status = queue_->run([&] { return writer_.add_part(number, part, bytes.substr(at, kSnapshotPartBytes)); });
+  }
+  if (status.ok()) status = queue_->run([&] { return writer_.finish_snapshot(number); });
+  if (!status) return status;
+  return repeat([&] { return writer_.drop_parts(); });
+}
+
+Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) {
+  if (!queue_) return looking();
+  if (Status status = repeat([&] { return writer_.compact_some(pool, before, kept); }); !status) return status;
+  return repeat([&] { return writer_.drop_parts(); });
+}
+
+Status SqliteLog::backup(const std::string& target) {
+  if (file_bytes(target) > 0) return {ErrorCode::kConflict, target + ": exists; a backup replaces nothing"};
+  // Beside it first: a backup that was cut off must not look like one.
+  const std::string partial = target + ".partial";
+  unlink(partial.c_str());
+  Status status = reader_.copy_to(partial);
+  if (status.ok() && rename(partial.c_str(), target.c_str()) == 0) return {};
+  unlink(partial.c_str());
+  if (status.ok()) return {ErrorCode::kUnavailable, target + ": cannot be made"};
+  return named(target, status.error());
+}
+
+Status SqliteLog::writable() { return queue_ ? queue_->writable() : looking(); }
+
+LogFigures SqliteLog::figures() const {
+  LogFigures figures = queue_ ? queue_->figures() : LogFigures();
+  figures.stored_bytes = file_bytes(path_) + file_bytes(path_ + "-wal");
+  return figures;
+}
+
+void SqliteLog::flush() {
+  if (queue_) queue_->flush();
+}
+
+void SqliteLog::close() {
+  if (queue_) queue_->close();
+  reader_.close();
+  writer_.close();  // last, so that the journal goes into the store
+  lease_.release();
+}
+
+}  // namespace margin

@@ -1,0 +1,73 @@
+// SqliteLog: the event log of a server in one SQLite file. The default store of `margin serve`.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "log/commit_queue.h"
+#include "log/event_log.h"
+#include "log/lease.h"
+#include "log/sqlite_reader.h"
+#include "log/sqlite_writer.h"
+
+namespace margin {
+
+// When an append is acknowledged.
+enum class Durability {
+  kDisk,     // it is on the disk: survives power failure
+  kProcess,  // the operating system has it: survives kill -9, not power failure
+};
+
+struct SqliteLogOptions {
+  Durability durability = Durability::kDisk;
+  QueueLimits queue{};
+  std::size_t snapshots_kept = 4;
+  std::chrono::milliseconds busy_wait{1'000};  // for another program that holds the file locked
+};
+
+class SqliteLog final : public EventLog {
+ public:
+  // Opens the store at `path`, made if it is not there, for this log alone.
+  // kUnavailable: another server has it, or it is read-only; kCorrupt: damaged, or acknowledged events are gone; kUnsupported: written by
+  // a newer margin; kNotFound: no such folder. Every message names the file.
+  [[nodiscard]] static Result<std::unique_ptr<SqliteLog>> open(const std::string& path, const SqliteLogOptions& options = {});
+  // Opens an existing store to look at, beside a server that may be writing it; what would change it is refused with kUnavailable.
+  [[nodiscard]] static Result<std::unique_ptr<SqliteLog>> look(const std::string& path);
+  ~SqliteLog() override { close(); }
+
+  // What opening found that an operator should hear; empty: nothing.
+  [[nodiscard]] const std::string& warning() const { return writer_.warning(); }
+  // Copies the store, as it is at this moment, to the new file `target`. kConflict: it exists.
+  [[nodiscard]] Status backup(const std::string& target);
+  // Looks through the whole file below the level of events. kCorrupt with the first thing found.
+  [[nodiscard]] Status check_file() { return reader_.check_file(); }
+
+  [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
+  void on_commit(std::function<void()> listener) override;
+  [[nodiscard]] Result<std::vector<Record>> read(std::string_view pool, std::uint64_t from, std::size_t records_max) override;
+  [[nodiscard]] Result<std::optional<Record>> find(std::string_view pool, const Uuid& id) override;
+  [[nodiscard]] Result<std::vector<PoolPosition>> pools() override;
+  [[nodiscard]] Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) override;
+  [[nodiscard]] Result<std::optional<StoredSnapshot>> latest_snapshot(
+      std::string_view pool, std::uint64_t at_or_before = std::numeric_limits<std::uint64_t>::max()) override;
+  [[nodiscard]] Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) override;
+  [[nodiscard]] Status writable() override;
+  [[nodiscard]] LogFigures figures() const override;
+  void flush() override;
+  void close() override;
+
+ private:
+  explicit SqliteLog(std::string path) : path_(std::move(path)) {}
+
+  // Repeats a step on the log's thread, letting commits in between, until it returns false.
+  Status repeat(const std::function<Result<bool>()>& step);
+
+  const std::string path_;
+  internal::Lease lease_;
+  internal::SqliteReader reader_;
+  internal::SqliteWriter writer_;
+  std::unique_ptr<internal::CommitQueue> queue_;  // none: opened to look
+};
+
+}  // namespace margin

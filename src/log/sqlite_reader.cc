@@ -1,0 +1,262 @@
+#include "log/sqlite_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/text.h"
+#include "log/codec.h"
+#include "log/limits.h"
+#include "log/store_format.h"
+
+namespace margin::internal {
+namespace {
+
+// All statements in between see one moment of the store.
+class Moment {
+ public:
+  Moment(Statement& begin, Statement& end) : end_(end), status_(begin().finish()) {}
+  Moment(const Moment&) = delete;
+  Moment& operator=(const Moment&) = delete;
+  ~Moment() {
+    if (status_.ok()) static_cast<void>(end_().finish());
+  }
+  [[nodiscard]] const Status& status() const { return status_; }
+
+ private:
+  Statement& end_;
+  Status status_;
+};
+
+Error damaged(std::string_view pool, std::uint64_t offset, std::string_view how) {
+  return {ErrorCode::kCorrupt, "event " + std::to_string(offset) + " of pool " + printable(pool) + " " + std::string(how)};
+}
+
+constexpr std::string_view kMissing = "is missing from the log";
+constexpr std::string_view kChanged = "is damaged: its bytes do not match their checksum";
+
+}  // namespace
+
+Status SqliteReader::open(const std::string& path, std::chrono::milliseconds busy_wait) {
+  // A reader of a write-ahead log takes locks in a file beside the store, so it asks for more than reading where it may.
+  Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
+  if (!database) database = Database::open(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX);
+  if (!database) return database.error();
+  database_ = std::move(database).value();
+  sqlite3_busy_timeout(database_.handle(), static_cast<int>(busy_wait.count()));
+  // The journal is the writer's to put away.
+  sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (Status status = database_.execute("PRAGMA query_only = 1"); !status) return status;
+  const Result<bool> empty = check_format(database_);
+  if (!empty) return empty.error();
+  if (*empty) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
+  struct Wanted {
+    Statement& statement;
+    const char* sql;
+  };
+  for (const auto& [statement, sql] : {
+           Wanted{begin_, "BEGIN"},
+           Wanted{end_, "COMMIT"},
+           Wanted{select_pool_, "SELECT pool, first, next, base, head FROM pools WHERE name = ?1"},
+           Wanted{select_pools_, "SELECT name, first, next FROM pools ORDER BY name"},
+           Wanted{select_chain_, "SELECT chain FROM events WHERE row = ?1"},
+           Wanted{select_events_, "SELECT row, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3"},
+           Wanted{select_event_by_key_, "SELECT row, chain, record FROM events WHERE key = ?1 AND row >= ?2 AND row < ?3 ORDER BY row"},
+           Wanted{select_audit_by_key_, "SELECT row, checksum, record FROM audit WHERE key = ?1 AND row >= ?2 AND row < ?3 ORDER BY row"},
+           Wanted{select_snapshot_,
+                  "SELECT snapshot, offset, digest_high, digest_low FROM snapshots WHERE pool = ?1 AND complete = 1 AND offset <= ?2 "
+                  "ORDER BY offset DESC LIMIT 1"},
+           Wanted{select_parts_, "SELECT bytes FROM snapshot_parts WHERE snapshot = ?1 ORDER BY part"},
+       }) {
+    if (Status status = database_.prepare(statement, sql); !status) return status;
+  }
+  return {};
+}
+
+void SqliteReader::close() {
+  const std::lock_guard lock(mutex_);
+  for (Statement* statement : {&begin_, &end_, &select_pool_, &select_pools_, &select_chain_, &select_events_, &select_event_by_key_,
+                               &select_audit_by_key_, &select_snapshot_, &select_parts_}) {
+    *statement = Statement();
+  }
+  database_ = Database();
+}
+
+Result<std::optional<SqliteReader::Partition>> SqliteReader::partition(std::string_view pool) {
+  Execution row = select_pool_(pool);
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  if (!*found) return std::optional<Partition>();
+  return std::optional<Partition>(Partition{.number = row.integer(0),
+                                            .name = std::string(pool),
+                                            .first = row.bits(1),
+                                            .next = row.bits(2),
+                                            .base = row.bits(3),
+                                            .head = row.bits(4)});
+}
+
+Result<std::uint64_t> SqliteReader::chain_before(const Partition& partition, std::uint64_t offset) {
+  if (offset == partition.first) return partition.base;
+  Execution row = select_chain_(row_of(partition.number, offset - 1));
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  if (!*found) return damaged(partition.name, offset - 1, kMissing);
+  return row.bits(0);
+}
+
+Result<std::vector<Record>> SqliteReader::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
+  const std::lock_guard lock(mutex_);
+  const Moment moment(begin_, end_);
+  if (!moment.status()) return moment.status().error();
+  const Result<std::optional<Partition>> found = partition(pool);
+  if (!found) return found.error();
+  std::vector<Record> records;
+  if (!*found || from >= (*found)->next) return records;
+  const Partition& where = **found;
+  if (Status status = check_read({where.name, where.first, where.next}, from); !status) return status.error();
+  Result<std::uint64_t> chain = chain_before(where, from);
+  if (!chain) return chain.error();
+
+  const std::uint64_t wanted = std::min<std::uint64_t>({records_max, kReadRecordsMax, where.next - from});
+  Execution row = select_events_(row_of(where.number, from), row_of(where.number, where.next), wanted);
+  std::size_t bytes = 0;
+  while (records.size() < wanted && bytes < kReadBytesMax) {
+    const std::uint64_t offset = from + records.size();
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more || offset_of(row.integer(0)) != offset) return damaged(pool, offset, kMissing);
+    const std::string_view stored = row.bytes(2);
+    *chain = chain_next(*chain, stored);
+    if (*chain != row.bits(1)) return damaged(pool, offset, kChanged);
+    Result<Record> record = decode(stored, pool, offset);
+    if (!record) return record.error();
+    bytes += stored.size();
+    records.push_back(std::move(record).value());
+  }
+  if (from + records.size() == where.next && *chain != where.head) {
+    return damaged(pool, where.next - 1, "is not the last that was written: the end of the log is damaged");
+  }
+  return records;
+}
+
+Result<std::optional<Record>> SqliteReader::find(std::string_view pool, const Uuid& id) {
+  const std::lock_guard lock(mutex_);
+  const Moment moment(begin_, end_);
+  if (!moment.status()) return moment.status().error();
+  const Result<std::optional<Partition>> where = partition(pool);
+  if (!where) return where.error();
+  if (!*where) return std::optional<Record>();
+  // The audit holds the earlier ones.
+  Result<std::optional<Record>> audited = find_audited(**where, id);
+  if (!audited || *audited) return audited;
+  return find_retained(**where, id);
+}
+
+Result<std::optional<Record>> SqliteReader::find_retained(const Partition& where, const Uuid& id) {
+  Execution row = select_event_by_key_(id.high, row_of(where.number, where.first), row_of(where.number, where.next));
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return std::optional<Record>();
+    const std::uint64_t offset = offset_of(row.integer(0));
+    const Result<std::uint64_t> chain = chain_before(where, offset);
+    if (!chain) return chain.error();
+    if (chain_next(*chain, row.bytes(2)) != row.bits(1)) return damaged(where.name, offset, kChanged);
+    Result<Record> record = decode(row.bytes(2), where.name, offset);
+    if (!record) return record.error();
+    if (record->event.id == id) return std::optional<Record>(std::move(record).value());
+  }
+}
+
+Result<std::optional<Record>> SqliteReader::find_audited(const Partition& where, const Uuid& id) {
+  Execution row = select_audit_by_key_(id.high, row_of(where.number, 0), row_of(where.number, where.first));
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return std::optional<Record>();
+    const std::uint64_t offset = offset_of(row.integer(0));
+    if (chain_next(row.bits(0), row.bytes(2)) != row.bits(1)) return damaged(where.name, offset, kChanged);
+    Result<Record> record = decode(row.bytes(2), where.name, offset);
+    if (!record) return record.error();
+    if (record->event.id == id) return std::optional<Record>(std::move(record).value());
+  }
+}
+
+Result<std::vector<PoolPosition>> SqliteReader::pools() {
+  const std::lock_guard lock(mutex_);
+  std::vector<PoolPosition> pools;
+  Execution row = select_pools_();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return pools;
+    pools.push_back({std::string(row.bytes(0)), row.bits(1), row.bits(2)});
+  }
+}
+
+Result<std::optional<StoredSnapshot>> SqliteReader::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {
+  const std::lock_guard lock(mutex_);
+  const Moment moment(begin_, end_);
+  if (!moment.status()) return moment.status().error();
+  const Result<std::optional<Partition>> where = partition(pool);
+  if (!where) return where.error();
+  if (!*where) return std::optional<StoredSnapshot>();
+  const auto last = std::min<std::uint64_t>(at_or_before, std::numeric_limits<std::int64_t>::max());
+  Execution row = select_snapshot_((*where)->number, last);
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  if (!*found) return std::optional<StoredSnapshot>();
+  StoredSnapshot snapshot{.offset = row.bits(1), .digest = {row.bits(2), row.bits(3)}};
+  Execution part = select_parts_(row.integer(0));
+  while (true) {
+    const Result<bool> more = part.next();
+    if (!more) return more.error();
+    if (!*more) break;
+    snapshot.bytes += part.bytes(0);
+  }
+  if (Status status = check_snapshot({(*where)->name, (*where)->first, (*where)->next}, snapshot); !status) {
+    return {ErrorCode::kCorrupt, status.error().message};
+  }
+  return std::optional<StoredSnapshot>(std::move(snapshot));
+}
+
+Status SqliteReader::copy_to(const std::string& target) {
+  const std::lock_guard lock(mutex_);
+  Result<Database> copy = Database::open(target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
+  if (!copy) return copy.error();
+  sqlite3_backup* backup = sqlite3_backup_init(copy->handle(), "main", database_.handle(), "main");
+  if (backup == nullptr) return error_of(copy->handle());
+  // In one step, which is one moment of the store; in several, each commit in between would make it begin again.
+  const int code = sqlite3_backup_step(backup, -1);
+  const int finished = sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE || finished != SQLITE_OK) return error_of(copy->handle());
+  return {};
+}
+
+Status SqliteReader::check_file() {
+  const std::lock_guard lock(mutex_);
+  Statement pages;
+  if (Status status = database_.prepare(pages, "PRAGMA integrity_check(1)"); !status) return status;
+  {
+    Execution row = pages();
+    const Result<bool> found = row.next();
+    if (!found) return found.error();
+    if (row.bytes(0) != "ok") return {ErrorCode::kCorrupt, "the store is damaged: " + printable(row.bytes(0), 400)};
+  }
+  Statement audit;
+  if (Status status = database_.prepare(audit,
+                                        "SELECT pools.name, audit.row, checksum, record FROM audit JOIN pools "
+                                        "ON pools.pool = audit.row >> 40");
+      !status) {
+    return status;
+  }
+  Execution row = audit();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return {};
+    if (chain_next(row.bits(1), row.bytes(3)) != row.bits(2)) return damaged(row.bytes(0), offset_of(row.integer(1)), kChanged);
+  }
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,259 @@
+#include "log/sqlite_writer.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "log/codec.h"
+#include "log/limits.h"
+#include "log/store_format.h"
+
+namespace margin::internal {
+namespace {
+
+// Compaction yields to commits after this many events.
+constexpr std::int64_t kCompactedAtOnce = 1'000;
+// As does the removal of snapshots, after this many parts.
+constexpr std::int64_t kPartsAtOnce = 4;
+
+}  // namespace
+
+Status SqliteWriter::open(const std::string& path, const Options& options) {
+  options_ = options;
+  Status status = open_database(path, options);
+  if (status.ok()) status = prepare();
+  if (status.ok()) status = check_high_water(path);
+  // A snapshot that was being written when the process ended; finish_snapshot never came.
+  if (status.ok()) status = database_.execute("DELETE FROM snapshots WHERE complete = 0");
+  if (status.ok()) return {};
+  return {status.error().code, path + ": " + status.error().message};
+}
+
+Status SqliteWriter::open_database(const std::string& path, const Options& options) {
+  Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
+  if (!database) return database.error();
+  database_ = std::move(database).value();
+  if (sqlite3_db_readonly(database_.handle(), "main") == 1) return {ErrorCode::kUnavailable, "the store is read-only"};
+  sqlite3_busy_timeout(database_.handle(), static_cast<int>(options.busy_wait.count()));
+  const Result<bool> empty = check_format(database_);
+  if (!empty) return empty.error();
+  const std::string settings = std::string("PRAGMA journal_mode = WAL; PRAGMA synchronous = ") + (options.sync ? "FULL" : "NORMAL");
+  if (Status status = database_.execute(settings.c_str()); !status) return status;
+  return *empty ? make_tables(database_) : Status();
+}
+
+Status SqliteWriter::prepare() {
+  struct Wanted {
+    Statement& statement;
+    const char* sql;
+  };
+  for (const auto& [statement, sql] : {
+           Wanted{select_pool_, "SELECT pool, first, next, base, head FROM pools WHERE name = ?1"},
+           Wanted{insert_pool_, "INSERT INTO pools (name, first, next, base, head) VALUES (?1, 0, 0, ?2, ?2) RETURNING pool"},
+           Wanted{update_pool_, "UPDATE pools SET first = ?2, next = ?3, base = ?4, head = ?5 WHERE pool = ?1"},
+           Wanted{insert_event_, "INSERT INTO events (row, key, chain, record) VALUES (?1, ?2, ?3, ?4)"},
+           Wanted{select_events_, "SELECT row, key, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3"},
+           Wanted{delete_events_, "DELETE FROM events WHERE row >= ?1 AND row < ?2"},
+           Wanted{insert_audit_, "INSERT INTO audit (row, key, checksum, record) VALUES (?1, ?2, ?3, ?4)"},
+           Wanted{latest_snapshot_, "SELECT max(offset) FROM snapshots WHERE pool = ?1 AND complete = 1"},
+           Wanted{insert_snapshot_,
+                  "INSERT INTO snapshots (pool, offset, digest_high, digest_low, complete) VALUES (?1, ?2, ?3, ?4, 0) RETURNING snapshot"},
+           Wanted{insert_part_, "INSERT INTO snapshot_parts (snapshot, part, bytes) VALUES (?1, ?2, ?3)"},
+           Wanted{complete_snapshot_, "UPDATE snapshots SET complete = 1 WHERE snapshot = ?1"},
+           Wanted{replace_snapshots_,
+                  "DELETE FROM snapshots AS old WHERE old.snapshot <> ?1 AND EXISTS (SELECT 1 FROM snapshots AS new "
+                  "WHERE new.snapshot = ?1 AND new.pool = old.pool AND new.offset = old.offset)"},
+           Wanted{trim_snapshots_,
+                  "DELETE FROM snapshots WHERE snapshot IN (SELECT snapshot FROM snapshots WHERE complete = 1 AND pool = "
+                  "(SELECT pool FROM snapshots WHERE snapshot = ?1) ORDER BY offset DESC LIMIT -1 OFFSET ?2)"},
+           Wanted{drop_old_snapshots_, "DELETE FROM snapshots WHERE pool = ?1 AND offset < ?2"},
+           Wanted{drop_parts_,
+                  "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE snapshot NOT IN "
+                  "(SELECT snapshot FROM snapshots) LIMIT ?1)"},
+       }) {
+    if (Status status = database_.prepare(statement, sql); !status) return status;
+  }
+  return {};
+}
+
+Status SqliteWriter::check_high_water(const std::string& path) {
+  Result<HighWater> file = HighWater::open(high_water_path(path));
+  if (!file) return file.error();
+  high_water_ = std::move(file).value();
+  const Result<Digest> name = store_name(database_);
+  if (!name) return name.error();
+  const Result<std::int64_t> records = database_.integer("SELECT coalesce(sum(next), 0) FROM pools");
+  if (!records) return records.error();
+  acknowledged_ = {.store = *name, .records = static_cast<std::uint64_t>(*records), .on_disk = options_.sync};
+  if (const std::optional<Acknowledged> before = high_water_.read()) {
+    const std::string differ =
+        std::to_string(before->records) + " events were acknowledged, and " + std::to_string(*records) + " are in it";
+    if (before->store != *name) {
+      return {ErrorCode::kCorrupt, "another store stood here before: of that one " + std::to_string(before->records) +
+                                       " events were acknowledged. If the exchange is meant, remove " + high_water_path(path)};
+    }
+    if (before->records > acknowledged_.records && before->on_disk) {
+      return {ErrorCode::kCorrupt, differ + ": the journal " + path +
+                                       "-wal is damaged or missing, or this is an older copy of the store. If the loss is meant, remove " +
+                                       high_water_path(path)};
+    }
+    if (before->records > acknowledged_.records)
+      warning_ = differ + ": the last ones were lost, as durability \"process\" allows after a power failure";
+  }
+  high_water_.write(acknowledged_);
+  return {};
+}
+
+void SqliteWriter::close() {
+  for (Statement* statement :
+       {&select_pool_, &insert_pool_, &update_pool_, &insert_event_, &select_events_, &delete_events_, &insert_audit_, &latest_snapshot_,
+        &insert_snapshot_, &insert_part_, &complete_snapshot_, &replace_snapshots_, &trim_snapshots_, &drop_old_snapshots_, &drop_parts_}) {
+    *statement = Statement();
+  }
+  database_ = Database();
+}
+
+Status SqliteWriter::in_transaction(const std::function<Status()>& work) {
+  Transaction transaction(database_);
+  Status status = transaction.begin();
+  if (status.ok()) status = work();
+  if (status.ok()) status = transaction.commit();
+  if (!status) partitions_.clear();
+  return status;
+}
+
+Result<SqliteWriter::Partitions::iterator> SqliteWriter::partition(std::string_view pool) {
+  if (const auto known = partitions_.find(pool); known != partitions_.end()) return known;
+  {
+    Execution row = select_pool_(pool);
+    const Result<bool> found = row.next();
+    if (!found) return found.error();
+    if (*found) {
+      return partitions_.emplace(pool, Partition{row.integer(0), row.bits(1), row.bits(2), row.bits(3), row.bits(4)}).first;
+    }
+  }
+  Execution row = insert_pool_(pool, chain_start(pool));
+  const Result<bool> made = row.next();
+  if (!made) return made.error();
+  if (row.integer(0) > kPoolsMax) return {ErrorCode::kLimit, "the store has had " + std::to_string(kPoolsMax) + " pools, its limit"};
+  return partitions_.emplace(pool, Partition{.number = row.integer(0), .base = chain_start(pool), .head = chain_start(pool)}).first;
+}
+
+Status SqliteWriter::insert(std::span<Waiting> batch) {
+  for (Waiting& item : batch) {
+    const Result<Partitions::iterator> found = partition(item.pool);
+    if (!found) return found.error();
+    Partition& where = (*found)->second;
+    item.offset = where.next++;
+    where.head = chain_next(where.head, item.bytes);
+    where.changed = true;
+    if (Status status = insert_event_(row_of(where.number, item.offset), item.id.high, where.head, std::string_view(item.bytes)).finish();
+        !status) {
+      return status;
+    }
+  }
+  for (auto& [name, where] : partitions_) {
+    if (!std::exchange(where.changed, false)) continue;
+    if (Status status = update_pool_(where.number, where.first, where.next, where.base, where.head).finish(); !status) return status;
+  }
+  return {};
+}
+
+Status SqliteWriter::commit(std::span<Waiting> batch) {
+  if (Status status = in_transaction([&] { return insert(batch); }); !status) return status;
+  acknowledged_.records += batch.size();
+  high_water_.write(acknowledged_);
+  return {};
+}
+
+Status SqliteWriter::probe() {
+  return in_transaction([&] { return database_.execute("UPDATE store SET name = name"); });
+}
+
+Result<std::optional<std::uint64_t>> SqliteWriter::latest_snapshot(std::int64_t pool) {
+  Execution row = latest_snapshot_(pool);
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  return row.null(0) ? std::nullopt : std::optional(row.bits(0));
+}
+
+Result<std::int64_t> SqliteWriter::begin_snapshot(std::string_view pool, const StoredSnapshot& snapshot) {
+  std::int64_t number = 0;
+  const Status status = in_transaction([&]() -> Status {
+    const auto known = partition(pool);
+    if (!known) return known.error();
+    const Partition& where = (*known)->second;
+    if (Status possible = check_snapshot({std::string(pool), where.first, where.next}, snapshot); !possible) return possible;
+    Execution row = insert_snapshot_(where.number, snapshot.offset, snapshot.digest.high, snapshot.digest.low);
+    const Result<bool> made = row.next();
+    if (!made) return made.error();
+    number = row.integer(0);
+    return {};
+  });
+  if (!status) return status.error();
+  return number;
+}
+
+Status SqliteWriter::add_part(std::int64_t snapshot, std::int64_t part, std::string_view bytes) {
+  return in_transaction([&] { return insert_part_(snapshot, part, bytes).finish(); });
+}
+
+Status SqliteWriter::finish_snapshot(std::int64_t snapshot) {
+  return in_transaction([&] {
+    Status status = complete_snapshot_(snapshot).finish();
+    if (status.ok()) status = replace_snapshots_(snapshot).finish();
+    if (status.ok()) status = trim_snapshots_(snapshot, options_.snapshots_kept).finish();
+    return status;
+  });
+}
+
+Result<bool> SqliteWriter::drop_parts() {
+  Status status = in_transaction([&] { return drop_parts_(kPartsAtOnce).finish(); });
+  if (!status) return status.error();
+  return sqlite3_changes(database_.handle()) > 0;
+}
+
+Result<bool> SqliteWriter::compact_some(std::string_view pool, std::uint64_t before, AuditKept kept) {
+  bool more = false;
+  const Status status = in_transaction([&]() -> Status {
+    const auto known = partition(pool);
+    if (!known) return known.error();
+    Partition& where = (*known)->second;
+    const auto latest = latest_snapshot(where.number);
+    if (!latest) return latest.error();
+    if (Status possible = check_compaction(pool, before, *latest); !possible) return possible;
+    if (where.first >= before) return {};
+
+    const std::int64_t begin = row_of(where.number, where.first);
+    {
+      Execution row = select_events_(begin, row_of(where.number, before), kCompactedAtOnce);
+      while (true) {
+        const Result<bool> found = row.next();
+        if (!found) return found.error();
+        if (!*found) break;
+        const std::string_view record = row.bytes(3);
+        const std::uint64_t offset = offset_of(row.integer(0));
+        where.base = chain_next(where.base, record);
+        if (offset != where.first || where.base != row.bits(2)) {
+          return {ErrorCode::kCorrupt, "event " + std::to_string(where.first) + " of pool " + printable(pool) + " is damaged or missing"};
+        }
+        ++where.first;
+        const Result<std::string> rest = audited(record, pool, offset, kept);
+        if (!rest) return rest.error();
+        if (rest->empty()) continue;
+        if (Status inserted =
+                insert_audit_(row.integer(0), row.integer(1), chain_next(row.bits(0), *rest), std::string_view(*rest)).finish();
+            !inserted) {
+          return inserted;
+        }
+      }
+    }
+    if (Status deleted = delete_events_(begin, row_of(where.number, where.first)).finish(); !deleted) return deleted;
+    if (Status dropped = drop_old_snapshots_(where.number, where.first).finish(); !dropped) return dropped;
+    more = where.first < before;
+    return update_pool_(where.number, where.first, where.next, where.base, where.head).finish();
+  });
+  if (!status) return status.error();
+  return more;
+}
+
+}  // namespace margin::internal

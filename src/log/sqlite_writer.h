@@ -1,0 +1,98 @@
+// SqliteWriter: the writing side of a store: commits of waiting events, snapshots, compaction. Only the log's own thread uses it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "log/commit_queue.h"
+#include "log/event_log.h"
+#include "log/high_water.h"
+#include "log/sqlite.h"
+#include "margin/result.h"
+
+namespace margin::internal {
+
+// After an error nothing of the call is in the store, and the next call may succeed.
+class SqliteWriter {
+ public:
+  struct Options {
+    bool sync = true;  // wait for the disk at each commit
+    std::chrono::milliseconds busy_wait{1'000};
+    std::size_t snapshots_kept = 4;
+  };
+
+  // Opens the store, made if it is not there. Every failure names the file.
+  // kCorrupt: not a store, or events that were acknowledged are gone; kUnsupported: of a newer margin; kUnavailable, kNotFound.
+  [[nodiscard]] Status open(const std::string& path, const Options& options);
+  // Puts the journal into the store.
+  void close();
+
+  // What open() found that an operator should hear; empty: nothing.
+  [[nodiscard]] const std::string& warning() const { return warning_; }
+
+  [[nodiscard]] Status commit(std::span<Waiting> batch);
+  // Writes nothing of meaning, to see whether the store takes it.
+  [[nodiscard]] Status probe();
+
+  // A snapshot is written in parts, so that commits may come in between, and counts when it is finished.
+  [[nodiscard]] Result<std::int64_t> begin_snapshot(std::string_view pool, const StoredSnapshot& snapshot);
+  [[nodiscard]] Status add_part(std::int64_t snapshot, std::int64_t part, std::string_view bytes);
+  [[nodiscard]] Status finish_snapshot(std::int64_t snapshot);
+  // Removes some parts of snapshots that are no longer kept; false when none is left.
+  [[nodiscard]] Result<bool> drop_parts();
+
+  // Compacts some events; false when all before `before` are out.
+  [[nodiscard]] Result<bool> compact_some(std::string_view pool, std::uint64_t before, AuditKept kept);
+
+ private:
+  struct Partition {
+    std::int64_t number = 0;
+    std::uint64_t first = 0;
+    std::uint64_t next = 0;
+    std::uint64_t base = 0;
+    std::uint64_t head = 0;
+    bool changed = false;  // since the last commit
+  };
+  using Partitions = std::map<std::string, Partition, std::less<>>;
+
+  Status prepare();
+  Status open_database(const std::string& path, const Options& options);
+  Status check_high_water(const std::string& path);
+  Result<Partitions::iterator> partition(std::string_view pool);
+  Status insert(std::span<Waiting> batch);
+  // The latest complete snapshot's offset.
+  Result<std::optional<std::uint64_t>> latest_snapshot(std::int64_t pool);
+  // Runs `work` in a transaction; when it fails, forgets what is known of the store.
+  Status in_transaction(const std::function<Status()>& work);
+
+  Options options_;
+  Database database_;
+  Partitions partitions_;  // what the store says, read when first needed
+  HighWater high_water_;
+  Acknowledged acknowledged_;
+  std::string warning_;
+
+  Statement select_pool_;
+  Statement insert_pool_;
+  Statement update_pool_;
+  Statement insert_event_;
+  Statement select_events_;
+  Statement delete_events_;
+  Statement insert_audit_;
+  Statement latest_snapshot_;
+  Statement insert_snapshot_;
+  Statement insert_part_;
+  Statement complete_snapshot_;
+  Statement replace_snapshots_;
+  Statement trim_snapshots_;
+  Statement drop_old_snapshots_;
+  Statement drop_parts_;
+};
+
+}  // namespace margin::internal

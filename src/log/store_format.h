@@ -1,0 +1,44 @@
+// The SQLite file of an event log: its tables, its versions, its checksums. Shared by the reading and the writing side;
+// docs/event_log.md describes the layout.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "log/sqlite.h"
+#include "margin/digest.h"
+#include "margin/result.h"
+
+namespace margin::internal {
+
+// The newest layout that this binary reads and the one it writes.
+inline constexpr std::int64_t kStoreFormat = 1;
+
+// The files that stand beside a store.
+[[nodiscard]] inline std::string lock_path(const std::string& store) { return store + ".lock"; }
+[[nodiscard]] inline std::string high_water_path(const std::string& store) { return store + ".head"; }
+
+// A record's row is the number of its pool and its offset, so that a pool's records lie side by side in their order.
+inline constexpr int kOffsetBits = 40;
+inline constexpr std::int64_t kPoolsMax = std::int64_t{1} << 22;
+[[nodiscard]] inline std::int64_t row_of(std::int64_t pool, std::uint64_t offset) {
+  return (pool << kOffsetBits) + static_cast<std::int64_t>(offset);
+}
+[[nodiscard]] inline std::uint64_t offset_of(std::int64_t row) {
+  return static_cast<std::uint64_t>(row) & ((std::uint64_t{1} << kOffsetBits) - 1);
+}
+
+// Each record carries a checksum of its bytes and of the checksum before it: a changed, missing, added or moved record breaks the chain at
+// its offset. The chain of a pool starts from its name.
+[[nodiscard]] std::uint64_t chain_start(std::string_view pool);
+[[nodiscard]] std::uint64_t chain_next(std::uint64_t before, std::string_view record);
+
+// For a database that is not a store of ours, or one of a newer layout: kCorrupt, kUnsupported. True: an empty database.
+[[nodiscard]] Result<bool> check_format(Database& database);
+// Makes the tables in an empty database.
+[[nodiscard]] Status make_tables(Database& database);
+// Tells this store, and its copies, from all others.
+[[nodiscard]] Result<Digest> store_name(Database& database);
+
+}  // namespace margin::internal
