@@ -123,34 +123,38 @@ void Session::on_read(const boost::system::error_code& error, std::size_t bytes)
 
 bool Session::room() const { return queued_.body.empty() && backlog() <= kBacklogBytesMax; }
 
-// Serves all requests that are there; their answers leave in one write.
+// Serves all requests that are there; their answers leave in one write, or as many as fit into the backlog.
 void Session::process() {
-  processing_ = true;
   bool more = true;
-  while (more && parsing() && room()) {
-    switch (reader_.next()) {
-      case RequestReader::Step::kNeedMore:
-        more = false;
-        if (read_ended_) {
-          if (!reader_.empty()) ++host_.counters.refused[Counters::kCut];
-          set_state(State::kClosing);
-        } else if (state_ == State::kIdle && !reader_.empty()) {
-          set_state(State::kHead, host_.limits.header_timeout);
-        } else if (state_ == State::kBody && reader_.expects_continue() && !std::exchange(continued_, true)) {
-          queued_.bytes += "HTTP/1.1 100 Continue\r\n\r\n";
-        }
-        break;
-      case RequestReader::Step::kHead:
-        set_state(State::kBody, host_.limits.body_timeout);
-        reader_.accept_body(host_.handler.body_bytes_max(reader_.request(), host_.limits.body_bytes_max));
-        break;
-      case RequestReader::Step::kRequest: dispatch(); break;
-      case RequestReader::Step::kRefused: refuse(reader_.refused()); break;
-    }
-  }
-  processing_ = false;
-  flush();
+  do {
+    processing_ = true;
+    while (more && parsing() && room()) more = serve_next();
+    processing_ = false;
+    flush();  // may make room again
+  } while (more && parsing() && room());
   read();
+}
+
+bool Session::serve_next() {
+  switch (reader_.next()) {
+    case RequestReader::Step::kNeedMore:
+      if (read_ended_) {
+        if (!reader_.empty()) ++host_.counters.refused[Counters::kCut];
+        set_state(State::kClosing);
+      } else if (state_ == State::kIdle && !reader_.empty()) {
+        set_state(State::kHead, host_.limits.header_timeout);
+      } else if (state_ == State::kBody && reader_.expects_continue() && !std::exchange(continued_, true)) {
+        queued_.bytes += "HTTP/1.1 100 Continue\r\n\r\n";
+      }
+      return false;
+    case RequestReader::Step::kHead:
+      set_state(State::kBody, host_.limits.body_timeout);
+      reader_.accept_body(host_.handler.body_bytes_max(reader_.request(), host_.limits.body_bytes_max));
+      return true;
+    case RequestReader::Step::kRequest: dispatch(); return true;
+    case RequestReader::Step::kRefused: refuse(reader_.refused()); return true;
+  }
+  return false;
 }
 
 void Session::dispatch() {
@@ -341,8 +345,7 @@ void Session::on_written(const boost::system::error_code& error, std::size_t byt
   written_ += bytes;
   write_active();
   if (active_.size() > 0) return;
-  flush();
-  if (parsing()) process();
+  process();
 }
 
 void Session::linger() {

@@ -79,6 +79,8 @@ class Session : public std::enable_shared_from_this<Session> {
   };
 
   void process();
+  // False when there is nothing to serve until more bytes come.
+  bool serve_next();
   void dispatch();
   void refuse(const Refused& refused);
   void finish_request();
