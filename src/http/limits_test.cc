@@ -102,7 +102,8 @@ TEST(Limits, BodyOnePastInChunksCountsDecodedBytes) {
 TEST(Limits, HandlerMayAllowLargerBodiesByPath) {
   TestServer server(echo, {.body_bytes_max = 100});
   const auto put = [](int bytes) {
-    return "PUT /large HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" + std::string(static_cast<std::size_t>(bytes), 'x');
+    return "PUT /large HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+           std::string(static_cast<std::size_t>(bytes), 'x');
   };
   EXPECT_EQ(answer_to(server, put(200)).status, 200);
   expect_refused(server, put(201), 413, "body_too_large");
@@ -264,7 +265,8 @@ TEST(Limits, RequestsThatCouldBeReadInTwoWaysAreRefused) {
                               "Transfer-Encoding: xchunked\r\n", "Transfer-Encoding: identity\r\n", "Transfer-Encoding: \"chunked\"\r\n"}) {
     expect_refused(server, post(headers, "abc"), 501, "unsupported_transfer_encoding");
   }
-  for (const char* body : {"3\r\nabcd\r\n0\r\n\r\n", "x\r\n", "-1\r\n", "3 \r\nabc\r\n", "10000000000000000\r\n", "3\nabc\r\n0\r\n\r\n", "0\r\nbad trailer\r\n\r\n"}) {
+  for (const char* body : {"3\r\nabcd\r\n0\r\n\r\n", "x\r\n", "-1\r\n", "3 \r\nabc\r\n", "10000000000000000\r\n", "3\nabc\r\n0\r\n\r\n",
+                           "0\r\nbad trailer\r\n\r\n"}) {
     expect_refused(server, post("Transfer-Encoding: chunked\r\n", body), 400, "malformed_request");
   }
 }

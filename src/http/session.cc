@@ -431,7 +431,7 @@ bool Stream::open() const { return session_ != nullptr && session_->stream_open(
 
 bool Stream::write(std::string_view bytes) { return session_ != nullptr && session_->stream_write(bytes); }
 
-std::size_t Stream::backlog() const { return session_ != nullptr ? session_->backlog() : 0; }
+std::size_t Stream::backlog() const { return open() ? session_->backlog() : 0; }
 
 void Stream::close() {
   if (const auto session = std::exchange(session_, nullptr)) session->stream_end();

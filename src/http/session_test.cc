@@ -75,7 +75,8 @@ TEST(Session, RepliesThatComeLaterKeepTheOrderOfPipelinedRequests) {
 
 TEST(Session, RequestCutAnywhereIntoPacketsIsTheSameRequest) {
   TestServer server(echo);
-  const std::string request = "POST /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nTrailer: t\r\n\r\n";
+  const std::string request =
+      "POST /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nTrailer: t\r\n\r\n";
   for (std::size_t cut = 1; cut < request.size(); cut += 3) {
     Client client(server.port());
     client.send(request.substr(0, cut));
@@ -94,7 +95,8 @@ TEST(Session, LargeBodiesComeInAndGoOutWhole) {
   std::string body(1 << 20, '\0');
   for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7 + i / 251);
   std::thread sender([&] {
-    for (int i = 0; i < 3; ++i) client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    for (int i = 0; i < 3; ++i)
+      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     client.get("/last");
   });
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(client.answer().body == body);
@@ -212,8 +214,9 @@ TEST(Session, ReplyDestroyedUnsentIsA500AndSoIsAHandlerThatThrows) {
     client.get(path);
     const Answer answer = client.answer();
     EXPECT_EQ(answer.status, 500);
-    EXPECT_EQ(answer.body,
-              R"({"error":{"message":"the server failed to answer this request","type":"api_error","param":null,"code":"internal_error"}})");
+    EXPECT_EQ(
+        answer.body,
+        R"({"error":{"message":"the server failed to answer this request","type":"api_error","param":null,"code":"internal_error"}})");
   }
   EXPECT_EQ(server.counters().replies_forgotten, 2U);
 }

@@ -45,7 +45,9 @@ class TestServer final : public Handler {
   }
 
   void handle(const Request& request, Reply reply) override { handle_(request, std::move(reply)); }
-  std::size_t body_bytes_max(const Request& head, std::size_t standard) const override { return head.path == "/large" ? 2 * standard : standard; }
+  std::size_t body_bytes_max(const Request& head, std::size_t standard) const override {
+    return head.path == "/large" ? 2 * standard : standard;
+  }
 
   // Runs `work` on the loop's thread and waits for it.
   void on_loop(const std::function<void()>& work) {
@@ -95,7 +97,7 @@ inline void echo(const Request& request, Reply reply) {
 }
 
 struct Answer {
-  int status = 0;  // 0: the connection ended first
+  int status = 0;                              // 0: the connection ended first
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
   bool chunked = false;
