@@ -22,6 +22,7 @@
 #include "margin/digest.h"
 #include "margin/parameter.h"
 #include "margin/result.h"
+#include "margin/term.h"
 
 namespace margin {
 
@@ -42,12 +43,6 @@ struct Observation {
   double confidence = 0.0;  // as stated, in [0, 1]
   double outcome = 0.0;     // in [0, 1]: 1 right, 0 wrong, fractions for graded tasks
   double weight = 1.0;      // in (0, 1]
-};
-
-// A number with the name a person reads.
-struct Term {
-  std::string name;
-  double value = 0.0;
 };
 
 // Why a confidence became what it became.

@@ -13,35 +13,15 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "margin/calibrator.h"
+#include "margin/digest.h"
 #include "margin/result.h"
+#include "margin/sureness.h"
 
 namespace margin {
-
-enum class TrustStatus : std::uint8_t {
-  kCold,        // fewer than kColdBelow outcomes, faded ones counted in part
-  kDrifting,    // what was promised lately and what came differ by more than chance allows
-  kStale,       // no outcome for kStaleAfter decisions
-  kCalibrated,  // none of these
-};
-// "cold", "drifting", "stale", "calibrated".
-[[nodiscard]] std::string_view name_of(TrustStatus status);
-
-// What is known of a decision before its outcome.
-struct Sureness {
-  double p_correct = 0.0;
-  double low = 0.0;  // 90% interval of the chance that decisions like this one are right
-  double high = 1.0;
-  double effective_n = 0.0;  // decisions like this one that the estimate rests on
-  TrustStatus status = TrustStatus::kCold;
-
-  // Answer only if the promise holds: 1 - p_correct <= max_error. What is not answered is a typed abstention.
-  [[nodiscard]] bool promises(double max_error) const { return 1.0 - p_correct <= max_error; }
-};
 
 struct DecisionOutcome {
   double share = 0.0;    // that the decision was made with, in [0, 1]
@@ -51,22 +31,36 @@ struct DecisionOutcome {
 
 class DecisionTrust {
  public:
-  static constexpr double kColdBelow = 30.0;
-  static constexpr std::uint32_t kStaleAfter = 1000;
-  static constexpr double kMemory = 130.0;         // outcomes over which history fades
-  static constexpr int kBins = 10;                 // of the share: decisions like this one are those of its bin
-  static constexpr std::uint32_t kDriftFor = 100;  // decisions for which an alarm is remembered
+  static constexpr double kColdBelow = 30.0;          // outcomes, faded ones counted in part
+  static constexpr std::uint32_t kStaleAfter = 1000;  // decisions
+  static constexpr double kMemory = 130.0;            // outcomes over which history fades
+  static constexpr int kBins = 10;                    // of the share: decisions like this one are those of its bin
+  static constexpr std::uint32_t kDriftFor = 100;     // decisions for which an alarm is remembered
 
   // A calibrator by name, as make_calibrator() takes it. kUnsupported: one that is fitted once and cannot learn; else as make_calibrator().
   [[nodiscard]] static Result<DecisionTrust> make(std::string_view calibrator, const Parameters& parameters = {});
 
+  [[nodiscard]] static Result<DecisionTrust> make(std::string_view calibrator, int version, const Parameters& parameters);
+
+  // What the decision is worth whose winner has this share, in [0, 1]; another share stops the program.
   [[nodiscard]] Sureness of(double share) const;
+  [[nodiscard]] TrustStatus status() const;
   void decided();
   // kInvalidArgument: a value out of range; then nothing has changed.
   Status observe(const DecisionOutcome& outcome);
 
+  // Of the only model `@pool`, which has id 0.
+  [[nodiscard]] const Calibrator& calibrator() const { return *calibrator_; }
+
+  // Bytes that restore() turns into an equal one, bit for bit.
+  [[nodiscard]] std::string snapshot() const;
+  [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
+  // kCorrupt: not a snapshot, truncated, or a state that no stream of decisions reaches; kNotFound: an unknown calibrator or version.
+  [[nodiscard]] static Result<DecisionTrust> restore(std::string_view bytes);
+
  private:
-  explicit DecisionTrust(std::unique_ptr<Calibrator> calibrator);
+  explicit DecisionTrust(std::unique_ptr<Calibrator> calibrator) : calibrator_(std::move(calibrator)) {}
+  [[nodiscard]] static Result<DecisionTrust> begin(Result<std::unique_ptr<Calibrator>> made);
 
   // Decayed sums of weights and of their squares.
   struct History {
@@ -75,13 +69,15 @@ class DecisionTrust {
     [[nodiscard]] double effective_n() const { return squares > 0.0 ? weights * weights / squares : 0.0; }
   };
 
-  [[nodiscard]] bool cold() const;
+  [[nodiscard]] double outcomes() const;  // faded
+  [[nodiscard]] bool cold() const { return outcomes() < kColdBelow; }
+  void load(internal::Decoder& in);
 
   std::unique_ptr<Calibrator> calibrator_;
   std::array<History, kBins> history_;
-  double surplus_ = 0.0, deficit_ = 0.0;  // cumulated sums of outcome - promise, either way, in standard deviations
-  std::uint32_t since_outcome_ = 0;       // decisions
-  std::uint32_t since_alarm_ = 0;         // outcomes; kDriftFor: none lately
+  double surplus_ = 0.0, deficit_ = 0.0;   // cumulated sums of outcome - promise, either way, in standard deviations
+  std::uint32_t since_outcome_ = 0;        // decisions
+  std::uint32_t since_alarm_ = kDriftFor;  // outcomes; kDriftFor: none lately
 };
 
 }  // namespace margin

@@ -11,6 +11,8 @@
 #include "margin/answer.h"
 #include "margin/digest.h"
 #include "margin/parameter.h"
+#include "margin/sureness.h"
+#include "margin/term.h"
 #include "margin/uuid.h"
 
 namespace margin {
@@ -24,6 +26,11 @@ struct PoolConfigured {
   std::string vote = "sum";
   int vote_version = 1;
   Parameters vote_parameters;
+  // The calibrator of the decision's own probability (margin/decision.h); one that learns online. Whatever changes what a share means, a
+  // change of this, of the calibrator or of the vote, starts it anew.
+  std::string trust = "margin_adaptive";
+  int trust_version = 2;
+  Parameters trust_parameters;
 
   // A decision waits this long, in event time, for its outcomes; feedback this long for its decision.
   std::int64_t pending_ms_max = std::int64_t{30} * 24 * 3600 * 1000;
@@ -56,6 +63,19 @@ struct RecordedResponse {
   bool abstained = false;            // recorded, never learned from
   double calibrated = 0.0;           // meaningful when usable
   double audit = 0.0;                // not 0: wanted graded although not selected, chosen with this chance (margin/audit.h)
+
+  // Why, for people. Nothing is learned from it.
+  double factor = 1.0;      // calibrated / stated; as pinned where it is; 1 where nothing is stated
+  std::uint32_t band = 0;   // of the stated confidence
+  double n = 0.0;           // weighted observations behind this (model, band)
+  double weight = 0.0;      // what the ballot added to its answer's score
+  std::vector<Term> terms;  // of the weight, where the vote has some: scale, x and trust of `stacked`
+};
+
+// Without this model another answer would have been selected.
+struct DecisiveModel {
+  std::string model;
+  std::uint32_t answer = kNoAnswer;  // that one; kNoAnswer: none
 };
 
 // A decision's id is its event's id.
@@ -64,10 +84,16 @@ struct DecisionMade {
   std::string segment;
   AnswerKind kind = AnswerKind::kExact;
   std::vector<RecordedResponse> responses;
-  std::vector<Digest> answers;         // digest of each distinct answer's canonical form, by group
-  std::uint32_t selected = kNoAnswer;  // group
-  std::string selected_model;          // the leading response of the selected answer
-  double share = 0.0;                  // the winner's part of the score
+  std::vector<Digest> answers;          // digest of each distinct answer's canonical form, by group
+  std::uint32_t selected = kNoAnswer;   // group
+  std::string selected_model;           // the leading response of the selected answer
+  double share = 0.0;                   // the winner's part of the score
+  double runner_up_gap = 0.0;           // share minus that of the next answer
+  std::vector<double> scores;           // of the vote, by group
+  Sureness sure;                        // how likely the selected answer is right; p_correct is 0 when nothing is selected
+  std::optional<double> max_error;      // that was asked for, in (0, 1)
+  bool abstained = false;               // 1 - p_correct > max_error: the answer should not be used; its outcome teaches all the same
+  std::vector<DecisiveModel> decisive;  // each taken out alone; the 32 models with most weight were tried
 };
 
 // A resolved grade.

@@ -5,6 +5,7 @@
 //   margin::Pool pool;
 //   auto decision = pool.decide({.responses = {{.model = "a", .answer = "Paris", .confidence = 0.9},
 //                                              {.model = "b", .answer = "Lyon", .confidence = 0.95}}});
+//   double p = decision.value().sure.p_correct;                            // that the selected answer is right
 //   margin::Event made{.id = id, .time_ms = now, .body = decision.value()};
 //   pool.apply(made);                                                      // append it to a log first, then apply
 //   pool.apply({.id = id2, .time_ms = later, .body = margin::OutcomeObserved{.decision = id, .grades = {{"a", 1.0}, {"b", 0.0}}}});
@@ -44,7 +45,8 @@ struct Question {
   std::string segment;
   AnswerKind kind = AnswerKind::kExact;
   std::vector<Response> responses;
-  AuditPlan audits;  // by the task's name; where tasks have none, give each question a seed of its own
+  std::optional<double> max_error;  // in (0, 1): abstain where the promised error is larger
+  AuditPlan audits;                 // by the task's name; where tasks have none, give each question a seed of its own
 };
 
 enum class ApplyStatus {
@@ -109,7 +111,7 @@ class Pool {
   // Calibrates and votes with the state as it is; changes nothing. The result becomes the body of the decision's event.
   // A model that never answered in a cell is calibrated as the newcomer it will be. A model that left is recorded and has no part.
   // kInvalidArgument: no response, a model twice in one channel, a name that is empty, over 256 bytes, begins with '@' or has control
-  // characters, a confidence outside [0, 1]; kLimit: more responses, models or cells than configured.
+  // characters, a confidence outside [0, 1], a max_error outside (0, 1); kLimit: more responses, models or cells than configured.
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
 
   // Turns a gold answer, or the selected answer's outcome, into the grades of a known decision; grades pass through, checked.

@@ -25,6 +25,7 @@
 #include "margin/digest.h"
 #include "margin/parameter.h"
 #include "margin/result.h"
+#include "margin/term.h"
 
 namespace margin {
 
@@ -74,6 +75,9 @@ class Vote {
   // How much ballots[ballot] counts in a tally of these ballots, for people: its addend to its answer's score; 0 when it does not vote.
   [[nodiscard]] double weight(std::span<const Ballot> ballots, std::size_t ballot) const;
 
+  // What that weight is made of, in the order of the formula; empty where there is nothing to add, or no vote.
+  [[nodiscard]] std::vector<Term> explain(std::span<const Ballot> ballots, std::size_t ballot) const;
+
   // Bytes that restore_vote turns into an equal vote, bit for bit. digest() is the fingerprint of those bytes.
   [[nodiscard]] std::string snapshot() const;
   [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
@@ -84,6 +88,8 @@ class Vote {
   // What a vote implements. Arguments have been checked.
   // The addend of a ballot that votes. A score is the sum of them in ballot order.
   [[nodiscard]] virtual double addend(std::span<const Ballot> ballots, std::size_t ballot) const = 0;
+  // The terms of an addend.
+  [[nodiscard]] virtual std::vector<Term> terms(std::span<const Ballot> /*ballots*/, std::size_t /*ballot*/) const { return {}; }
   // The winner among the answers with votes, of which there is one: the largest score, the first of equals.
   [[nodiscard]] virtual std::uint32_t select(std::span<const Ballot> ballots, const Tally& tally) const;
   // Fills shares (zeros so far) from votes and scores; by default in proportion to the scores, which must then be >= 0.
@@ -107,8 +113,9 @@ struct Absence {
   std::uint32_t winner = kNoAnswer;
 };
 // The models whose absence would change the selected answer, each taken out alone, in ballot order: why the decision is as it is.
-// Counts once per model.
-[[nodiscard]] std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::uint32_t answers);
+// Counts once per model, for at most `models_max` of them: those whose ballots weigh most, the first of equals.
+[[nodiscard]] std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::uint32_t answers,
+                                                     std::size_t models_max = kModelsMax);
 
 // Every vote in its newest version, in the order tables show them.
 [[nodiscard]] std::span<const VoteInfo* const> vote_catalog();

@@ -1,12 +1,26 @@
-// The Beta distribution, the same bits on every machine. Used for the interval of a decision's probability.
+// The Beta distribution, the same bits on every machine. Used for the intervals of probabilities that were learned.
 #pragma once
 
 namespace margin::internal {
 
-// P(X <= x) for X ~ Beta(a, b); a, b > 0. Absolute error below 1e-12 for a, b up to 1e6.
-[[nodiscard]] double beta_cdf(double a, double b, double x);
+class Beta {
+ public:
+  // a, b > 0.
+  Beta(double a, double b);
 
-// The x with P(X <= x) = p, p in (0, 1). Absolute error below 1e-10.
-[[nodiscard]] double beta_quantile(double a, double b, double p);
+  // P(X <= x). Absolute error below 1e-12 for a, b up to 1e6.
+  [[nodiscard]] double cdf(double x) const;
+  // The x with P(X <= x) = p, p in (0, 1). Absolute error below 1e-10.
+  [[nodiscard]] double quantile(double p) const;
+
+ private:
+  // `front`: x^a (1-x)^b / B(a, b).
+  [[nodiscard]] double cdf(double x, double front) const;
+  [[nodiscard]] double near_quantile(double p) const;
+
+  double a_;
+  double b_;
+  double log_scale_;  // -ln B(a, b)
+};
 
 }  // namespace margin::internal

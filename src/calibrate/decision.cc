@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/beta.h"
-#include "base/check.h"
+#include "base/encoding.h"
 #include "margin/math.h"
 
 namespace margin {
@@ -12,6 +12,8 @@ namespace {
 
 constexpr ModelId kPool = 0;  // the only model of its calibrator
 constexpr double kTail = 0.05;
+constexpr std::uint32_t kSnapshotFormat = 0x4d445431;  // "MDT1"
+constexpr double kRounding = 1e-9;                     // what rounding may add to a decayed sum
 
 // Page's test on outcomes minus promises: a change of half a standard deviation is looked for, and an alarm is raised about once in some
 // thousand decisions by chance.
@@ -20,49 +22,45 @@ constexpr double kDriftLimit = 16.0;
 
 }  // namespace
 
-std::string_view name_of(TrustStatus status) {
-  constexpr std::string_view kNames[] = {"cold", "drifting", "stale", "calibrated"};
-  return kNames[static_cast<std::size_t>(status)];
-}
-
-DecisionTrust::DecisionTrust(std::unique_ptr<Calibrator> calibrator) : calibrator_(std::move(calibrator)), since_alarm_(kDriftFor) {
-  calibrator_->join(kPool);
+Result<DecisionTrust> DecisionTrust::begin(Result<std::unique_ptr<Calibrator>> made) {
+  if (!made) return made.error();
+  if ((*made)->info().design_time) {
+    return Error{ErrorCode::kUnsupported, (*made)->info().identifier + " does not learn online, so it cannot follow a pool's decisions"};
+  }
+  (*made)->join(kPool);
+  return DecisionTrust(std::move(*made));
 }
 
 Result<DecisionTrust> DecisionTrust::make(std::string_view calibrator, const Parameters& parameters) {
-  Result<std::unique_ptr<Calibrator>> made = make_calibrator(calibrator, parameters);
-  if (!made) return made.error();
-  if ((*made)->info().design_time) {
-    return Error{ErrorCode::kUnsupported, std::string(calibrator) + " does not learn online, so it cannot follow a pool's decisions"};
-  }
-  return DecisionTrust(std::move(*made));
+  return begin(make_calibrator(calibrator, parameters));
+}
+
+Result<DecisionTrust> DecisionTrust::make(std::string_view calibrator, int version, const Parameters& parameters) {
+  return begin(make_calibrator(calibrator, version, parameters));
 }
 
 Sureness DecisionTrust::of(double share) const {
   const double p = calibrator_->calibrate(kPool, share);
   const double n = history_[static_cast<std::size_t>(band_of(share, kBins))].effective_n();
   // Jeffreys' prior keeps the interval proper where p is 0 or 1, or nothing is known.
-  const double a = p * n + 0.5;
-  const double b = (1.0 - p) * n + 0.5;
-  Sureness sure{.p_correct = p,
-                .low = std::min(p, internal::beta_quantile(a, b, kTail)),
-                .high = std::max(p, internal::beta_quantile(a, b, 1.0 - kTail)),
-                .effective_n = n,
-                .status = TrustStatus::kCalibrated};
-  if (cold()) {
-    sure.status = TrustStatus::kCold;
-  } else if (since_alarm_ < kDriftFor) {
-    sure.status = TrustStatus::kDrifting;
-  } else if (since_outcome_ >= kStaleAfter) {
-    sure.status = TrustStatus::kStale;
-  }
-  return sure;
+  const internal::Beta chance(p * n + 0.5, (1.0 - p) * n + 0.5);
+  return {.p_correct = p,
+          .low = std::min(p, chance.quantile(kTail)),
+          .high = std::max(p, chance.quantile(1.0 - kTail)),
+          .effective_n = n,
+          .status = status()};
 }
 
-bool DecisionTrust::cold() const {
+TrustStatus DecisionTrust::status() const {
+  if (cold()) return TrustStatus::kCold;
+  if (since_alarm_ < kDriftFor) return TrustStatus::kDrifting;
+  return since_outcome_ >= kStaleAfter ? TrustStatus::kStale : TrustStatus::kCalibrated;
+}
+
+double DecisionTrust::outcomes() const {
   double outcomes = 0.0;
   for (const History& bin : history_) outcomes += bin.weights;
-  return outcomes < kColdBelow;
+  return outcomes;
 }
 
 void DecisionTrust::decided() {
@@ -98,6 +96,53 @@ Status DecisionTrust::observe(const DecisionOutcome& outcome) {
   own.squares += outcome.weight * outcome.weight;
   since_outcome_ = 0;
   return {};
+}
+
+std::string DecisionTrust::snapshot() const {
+  internal::Encoder out;
+  out.integer(kSnapshotFormat);
+  out.text(calibrator_->snapshot());
+  for (const History& bin : history_) {
+    out.real(bin.weights);
+    out.real(bin.squares);
+  }
+  out.real(surplus_);
+  out.real(deficit_);
+  out.integer(since_outcome_);
+  out.integer(since_alarm_);
+  return out.take();
+}
+
+void DecisionTrust::load(internal::Decoder& in) {
+  for (History& bin : history_) {
+    bin.weights = in.real();
+    bin.squares = in.real();
+    // Weights are at most 1 and fade less than their squares; the square of a sum is no less than the sum of squares.
+    if (!(bin.weights >= 0.0 && bin.squares >= 0.0 && bin.squares <= bin.weights)) in.fail();
+    if (bin.squares > bin.weights * bin.weights * (1.0 + kRounding) || (bin.squares == 0.0 && bin.weights > 0.0)) in.fail();
+  }
+  surplus_ = in.real();
+  deficit_ = in.real();
+  since_outcome_ = in.integer<std::uint32_t>();
+  since_alarm_ = in.integer<std::uint32_t>();
+  const auto is_sum = [&](double sum) { return sum >= 0.0 && sum <= (cold() ? 0.0 : kDriftLimit); };
+  if (outcomes() > kMemory * (1.0 + kRounding) || !is_sum(surplus_) || !is_sum(deficit_)) in.fail();
+  if (since_outcome_ > kStaleAfter || since_alarm_ > kDriftFor) in.fail();
+}
+
+Result<DecisionTrust> DecisionTrust::restore(std::string_view bytes) {
+  const Error corrupt{ErrorCode::kCorrupt, "decision trust: the bytes are truncated or not a snapshot of it"};
+  internal::Decoder in(bytes);
+  if (in.integer<std::uint32_t>() != kSnapshotFormat) return corrupt;
+  auto calibrator = restore_calibrator(in.text());
+  if (!in.ok()) return corrupt;
+  if (!calibrator) return calibrator.error();
+  const Calibrator& own = **calibrator;
+  if (own.info().design_time || !own.present(kPool) || own.known(kPool + 1)) return corrupt;
+  DecisionTrust trust(std::move(*calibrator));
+  trust.load(in);
+  if (Status status = in.finish("decision trust"); !status) return status.error();
+  return trust;
 }
 
 }  // namespace margin

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "margin/random.h"
 
@@ -96,6 +98,76 @@ TEST(DecisionTrust, BadValuesAndFittedMethodsAreRefused) {
   EXPECT_EQ(pool.observe({.share = 0.5, .outcome = 1.0, .weight = 0.0}).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(DecisionTrust::make("platt_scaling").error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(DecisionTrust::make("margn").error().code, ErrorCode::kNotFound);
+}
+
+// A state with something in every field.
+DecisionTrust experienced(int outcomes) {
+  DecisionTrust pool = trust();
+  Random random(5);
+  for (int i = 0; i < outcomes; ++i) decide_and_learn(pool, random.uniform(), random.chance(i < 200 ? 0.9 : 0.3) ? 1.0 : 0.0);
+  pool.decided();
+  return pool;
+}
+
+TEST(DecisionTrust, GoesOnFromItsSnapshotToTheBit) {
+  for (const int outcomes : {0, 10, 250}) {
+    DecisionTrust pool = experienced(outcomes);
+    auto copy = DecisionTrust::restore(pool.snapshot());
+    ASSERT_TRUE(copy.ok()) << copy.error().message;
+    EXPECT_EQ(copy->digest(), pool.digest());
+    for (int i = 0; i < 50; ++i) {
+      decide_and_learn(pool, 0.7, i % 2);
+      decide_and_learn(*copy, 0.7, i % 2);
+    }
+    EXPECT_EQ(copy->digest(), pool.digest());
+  }
+}
+
+TEST(DecisionTrust, TruncatedOrLengthenedSnapshotsAreRefused) {
+  const std::string bytes = experienced(250).snapshot();
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(DecisionTrust::restore(std::string_view(bytes).substr(0, length)).ok()) << length;
+  }
+  EXPECT_EQ(DecisionTrust::restore(bytes + "x").error().code, ErrorCode::kCorrupt);
+}
+
+TEST(DecisionTrust, StatesThatNoStreamReachesAreRefused) {
+  const std::string bytes = experienced(250).snapshot();
+  // From the end: since_alarm, since_outcome (4 bytes each), deficit, surplus, then the bins' squares and weights (8 each).
+  const auto spoilt = [&](std::size_t from_end, double value) {
+    std::string bad = bytes;
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    for (std::size_t i = 0; i < 8; ++i) bad[bad.size() - from_end + i] = static_cast<char>(bits >> (8 * i));
+    return DecisionTrust::restore(bad);
+  };
+  EXPECT_TRUE(spoilt(24, 3.0).ok());  // a surplus that may be
+  for (const double bad : {-1.0, 1e3, std::numeric_limits<double>::quiet_NaN()}) {
+    for (const std::size_t field : {16U, 24U, 32U, 40U}) EXPECT_FALSE(spoilt(field, bad).ok()) << bad << " at " << field;
+  }
+  std::string counts = bytes;
+  counts[counts.size() - 4] = 101;
+  EXPECT_FALSE(DecisionTrust::restore(counts).ok());
+}
+
+TEST(DecisionTrust, ASnapshotOfAFittedOrCrowdedCalibratorIsRefused) {
+  const auto with = [](const Calibrator& calibrator) {
+    const DecisionTrust pool = trust();
+    const std::string own = pool.calibrator().snapshot();
+    std::string bytes = pool.snapshot();
+    const std::string other = calibrator.snapshot();
+    bytes.replace(4 + 8, own.size(), other);
+    for (std::size_t i = 0; i < 8; ++i) bytes[4 + i] = static_cast<char>(other.size() >> (8 * i));
+    return DecisionTrust::restore(bytes).ok();
+  };
+  auto calibrator = std::move(make_calibrator("margin")).value();
+  EXPECT_FALSE(with(*calibrator));
+  calibrator->join(0);
+  EXPECT_TRUE(with(*calibrator));
+  calibrator->join(1);
+  EXPECT_FALSE(with(*calibrator));
+  auto fitted = std::move(make_calibrator("platt_scaling")).value();
+  fitted->join(0);
+  EXPECT_FALSE(with(*fitted));
 }
 
 }  // namespace

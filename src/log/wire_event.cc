@@ -57,14 +57,18 @@ bool from_wire(const WireParameters& from, Parameters& to) {
 }
 
 void to_wire(const PoolConfigured& from, wire::PoolConfigured& to) {
-  const auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, pending_ms_max, models_max,
-               cells_max, responses_max, decisions_max, early_max, remembered_events_max] = from;
+  const auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
+               trust_parameters, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max, remembered_events_max] =
+      from;
   to.set_calibrator(calibrator);
   to.set_calibrator_version(calibrator_version);
   to_wire(calibrator_parameters, *to.mutable_calibrator_parameters());
   to.set_vote(vote);
   to.set_vote_version(vote_version);
   to_wire(vote_parameters, *to.mutable_vote_parameters());
+  to.set_trust(trust);
+  to.set_trust_version(trust_version);
+  to_wire(trust_parameters, *to.mutable_trust_parameters());
   to.set_pending_ms_max(pending_ms_max);
   to.set_models_max(models_max);
   to.set_cells_max(cells_max);
@@ -75,12 +79,14 @@ void to_wire(const PoolConfigured& from, wire::PoolConfigured& to) {
 }
 
 bool from_wire(const wire::PoolConfigured& from, PoolConfigured& to) {
-  auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, pending_ms_max, models_max, cells_max,
-         responses_max, decisions_max, early_max, remembered_events_max] = to;
+  auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version, trust_parameters,
+         pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max, remembered_events_max] = to;
   calibrator = from.calibrator();
   calibrator_version = from.calibrator_version();
   vote = from.vote();
   vote_version = from.vote_version();
+  trust = from.trust();
+  trust_version = from.trust_version();
   pending_ms_max = from.pending_ms_max();
   models_max = from.models_max();
   cells_max = from.cells_max();
@@ -88,7 +94,8 @@ bool from_wire(const wire::PoolConfigured& from, PoolConfigured& to) {
   decisions_max = from.decisions_max();
   early_max = from.early_max();
   remembered_events_max = from.remembered_events_max();
-  return from_wire(from.calibrator_parameters(), calibrator_parameters) && from_wire(from.vote_parameters(), vote_parameters);
+  return from_wire(from.calibrator_parameters(), calibrator_parameters) && from_wire(from.vote_parameters(), vote_parameters) &&
+         from_wire(from.trust_parameters(), trust_parameters);
 }
 
 void to_wire(const ModelJoined& from, wire::ModelJoined& to) {
@@ -116,7 +123,7 @@ bool from_wire(const wire::ModelLeft& from, ModelLeft& to) {
 }
 
 void to_wire(const RecordedResponse& from, wire::RecordedResponse& to) {
-  const auto& [model, channel, confidence, answer, answer_text, abstained, calibrated, audit] = from;
+  const auto& [model, channel, confidence, answer, answer_text, abstained, calibrated, audit, factor, band, n, weight, terms] = from;
   to.set_model(model);
   to.set_channel(channel);
   if (confidence) to.set_confidence(*confidence);
@@ -125,10 +132,19 @@ void to_wire(const RecordedResponse& from, wire::RecordedResponse& to) {
   to.set_abstained(abstained);
   to.set_calibrated(calibrated);
   to.set_audit(audit);
+  to.set_factor(factor);
+  to.set_band(band);
+  to.set_n(n);
+  to.set_weight(weight);
+  for (const auto& [name, value] : terms) {
+    wire::Term& term = *to.add_terms();
+    term.set_name(name);
+    term.set_value(value);
+  }
 }
 
 void from_wire(const wire::RecordedResponse& from, RecordedResponse& to) {
-  auto& [model, channel, confidence, answer, answer_text, abstained, calibrated, audit] = to;
+  auto& [model, channel, confidence, answer, answer_text, abstained, calibrated, audit, factor, band, n, weight, terms] = to;
   model = from.model();
   channel = from.channel();
   if (from.has_confidence()) confidence = from.confidence();
@@ -137,10 +153,35 @@ void from_wire(const wire::RecordedResponse& from, RecordedResponse& to) {
   abstained = from.abstained();
   calibrated = from.calibrated();
   audit = from.audit();
+  factor = from.factor();
+  band = from.band();
+  n = from.n();
+  weight = from.weight();
+  for (const wire::Term& term : from.terms()) terms.push_back({term.name(), term.value()});
+}
+
+void to_wire(const Sureness& from, wire::Sureness& to) {
+  const auto& [p_correct, low, high, effective_n, status] = from;
+  to.set_p_correct(p_correct);
+  to.set_low(low);
+  to.set_high(high);
+  to.set_effective_n(effective_n);
+  to.set_status(static_cast<std::uint32_t>(status));
+}
+
+bool from_wire(const wire::Sureness& from, Sureness& to) {
+  auto& [p_correct, low, high, effective_n, status] = to;
+  p_correct = from.p_correct();
+  low = from.low();
+  high = from.high();
+  effective_n = from.effective_n();
+  status = static_cast<TrustStatus>(from.status());
+  return from.status() <= static_cast<std::uint32_t>(TrustStatus::kCalibrated);
 }
 
 void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
-  const auto& [task, segment, kind, responses, answers, selected, selected_model, share] = from;
+  const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
+               decisive] = from;
   to.set_task(task);
   to.set_segment(segment);
   to.set_kind(static_cast<std::uint32_t>(kind));
@@ -149,10 +190,21 @@ void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
   to.set_selected(selected + 1);
   to.set_selected_model(selected_model);
   to.set_share(share);
+  to.set_runner_up_gap(runner_up_gap);
+  to.mutable_scores()->Assign(scores.begin(), scores.end());
+  to_wire(sure, *to.mutable_sure());
+  if (max_error) to.set_max_error(*max_error);
+  to.set_abstained(abstained);
+  for (const auto& [model, answer] : decisive) {
+    wire::DecisiveModel& each = *to.add_decisive();
+    each.set_model(model);
+    each.set_answer(answer + 1);
+  }
 }
 
 bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
-  auto& [task, segment, kind, responses, answers, selected, selected_model, share] = to;
+  auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
+         decisive] = to;
   task = from.task();
   segment = from.segment();
   kind = static_cast<AnswerKind>(from.kind());
@@ -163,7 +215,12 @@ bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
   selected = from.selected() - 1;
   selected_model = from.selected_model();
   share = from.share();
-  return from.kind() <= static_cast<std::uint32_t>(AnswerKind::kText);
+  runner_up_gap = from.runner_up_gap();
+  scores.assign(from.scores().begin(), from.scores().end());
+  if (from.has_max_error()) max_error = from.max_error();
+  abstained = from.abstained();
+  for (const wire::DecisiveModel& each : from.decisive()) decisive.push_back({each.model(), each.answer() - 1});
+  return from_wire(from.sure(), sure) && from.kind() <= static_cast<std::uint32_t>(AnswerKind::kText);
 }
 
 void to_wire(const Grade& from, wire::Grade& to) {

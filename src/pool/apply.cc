@@ -55,16 +55,27 @@ ApplyResult PoolState::on(const PoolConfigured& event, Context) {
   auto new_vote = make_vote(event.vote, event.vote_version, event.vote_parameters);
   if (!new_vote) return refused(new_vote.error());
 
+  auto new_trust = DecisionTrust::make(event.trust, event.trust_version, event.trust_parameters);
+  if (!new_trust) return refused(new_trust.error());
+
   PoolConfigured resolved = event;
   resolved.calibrator_parameters = (*calibrator)->parameters();
   resolved.vote_parameters = (*new_vote)->parameters();
+  resolved.trust_parameters = new_trust->calibrator().parameters();
   if (vote != nullptr && resolved == config) return changed(false);
 
   CalibratorRecipe new_recipe{resolved.calibrator, resolved.calibrator_version, resolved.calibrator_parameters};
-  if (new_recipe != recipe) cells.reset(new_recipe);
+  const bool same_recipe = new_recipe == recipe;
+  if (!same_recipe) cells.reset(new_recipe);
   const bool same_vote = vote != nullptr && resolved.vote == config.vote && resolved.vote_version == config.vote_version &&
                          resolved.vote_parameters == config.vote_parameters;
   if (!same_vote) vote = std::move(*new_vote);
+  const bool same_trust = resolved.trust == config.trust && resolved.trust_version == config.trust_version &&
+                          resolved.trust_parameters == config.trust_parameters;
+  if (!(same_recipe && same_vote && same_trust)) {
+    trust = std::move(*new_trust);
+    for (DecisionRecord& decision : decisions) decision.share.reset();
+  }
   recipe = std::move(new_recipe);
   config = std::move(resolved);
   advance(time_ms);

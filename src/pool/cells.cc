@@ -6,6 +6,14 @@
 
 namespace margin::internal {
 
+namespace {
+
+std::size_t index(const Calibrator& calibrator, ModelId model, int band) {
+  return model * static_cast<std::size_t>(calibrator.bands()) + static_cast<std::size_t>(band);
+}
+
+}  // namespace
+
 std::unique_ptr<Calibrator> CalibratorRecipe::make() const {
   auto made = make_calibrator(identifier, version, parameters);
   MARGIN_CHECK(made.ok(), "a configuration is accepted only when its calibrator can be made");
@@ -42,6 +50,20 @@ void Cells::enter(CellId cell, ModelId model, std::optional<ModelId> predecessor
   calibrator.join(model);
 }
 
+double Cell::count(ModelId model, int band) const {
+  const std::size_t at = index(*calibrator, model, band);
+  return at < counts.size() ? counts[at] : 0.0;
+}
+
+void Cells::observe(CellId cell, const Observation& observation) {
+  Cell& own = cells_[cell];
+  const Status learned = own.calibrator->observe(observation);
+  MARGIN_CHECK(learned.ok(), "a present member is present in its cells, and the values were checked");
+  const std::size_t at = index(*own.calibrator, observation.model, band_of(observation.confidence, own.calibrator->bands()));
+  if (at >= own.counts.size()) own.counts.resize(at + 1, 0.0);
+  own.counts[at] += observation.weight;
+}
+
 void Cells::leave(ModelId model) {
   for (Cell& cell : cells_) cell.calibrator->leave(model);
 }
@@ -53,13 +75,16 @@ void Cells::come_back(ModelId model) {
 }
 
 void Cells::reset(const CalibratorRecipe& recipe) {
-  for (Cell& cell : cells_) cell.calibrator = recipe.make();
+  for (Cell& cell : cells_) {
+    cell.calibrator = recipe.make();
+    cell.counts.clear();
+  }
 }
 
 Cells Cells::copy_for(std::string_view segment) const {
   Cells copy;
   for (const Cell& cell : cells_) {
-    if (cell.segment == segment || cell.segment.empty()) copy.add({cell.channel, cell.segment, cell.calibrator->clone()});
+    if (cell.segment == segment || cell.segment.empty()) copy.add({cell.channel, cell.segment, cell.calibrator->clone(), cell.counts});
   }
   return copy;
 }

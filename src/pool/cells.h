@@ -19,6 +19,9 @@ struct Cell {
   std::string channel;
   std::string segment;
   std::unique_ptr<Calibrator> calibrator;
+  std::vector<double> counts{};  // weighted observations by model and band; as long as what was observed needs
+
+  [[nodiscard]] double count(ModelId model, int band) const;
 };
 
 // What new cells are made of.
@@ -44,6 +47,8 @@ class Cells {
   // Brings a model into a cell that does not know it: from its predecessor's factors there, else from its own in the channel's cell
   // without segment, else as any newcomer.
   void enter(CellId cell, ModelId model, std::optional<ModelId> predecessor);
+  // One outcome of a model that is present there, with legal values.
+  void observe(CellId cell, const Observation& observation);
   // In every cell that knows it.
   void leave(ModelId model);
   void come_back(ModelId model);

@@ -41,37 +41,79 @@ void name_audits(const AuditPlan& plan, const std::vector<Seat>& seats, Decision
   }
 }
 
-DecisionMade decide_seated(const Question& question, const std::vector<Seat>& seats, const Members& members, const Cells& cells,
-                           const Vote& vote) {
-  DecisionMade decision{.task = question.task, .segment = question.segment, .kind = question.kind};
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    const Response& response = question.responses[i];
-    decision.responses.push_back({.model = response.model,
-                                  .channel = response.channel,
-                                  .confidence = response.confidence,
-                                  .answer_text = response.answer.value_or(""),
-                                  .abstained = response.abstained,
-                                  .calibrated = seats[i].part ? calibrated_by(members, cells, seats[i], *response.confidence) : 0.0});
-  }
-  number_answers(question, seats, decision);
+RecordedResponse record(const Response& response, const Seat& seat, const Members& members, const Cells& cells) {
+  RecordedResponse recorded{.model = response.model,
+                            .channel = response.channel,
+                            .confidence = response.confidence,
+                            .answer_text = response.answer.value_or(""),
+                            .abstained = response.abstained};
+  if (!seat.part) return recorded;
+  const double stated = *response.confidence;
+  const Cell& cell = cells[seat.cell];
+  const int band = band_of(stated, cell.calibrator->bands());
+  recorded.calibrated = calibrated_by(members, cells, seat, stated);
+  recorded.factor = stated > 0.0 ? std::min(recorded.calibrated / stated, std::numeric_limits<double>::max()) : 1.0;
+  if (const auto pin = members[seat.model].pin) recorded.factor = *pin;
+  recorded.band = static_cast<std::uint32_t>(band);
+  recorded.n = cell.count(seat.model, band);
+  return recorded;
+}
 
+struct Electorate {
   std::vector<Ballot> ballots;
-  std::vector<std::size_t> response_of;
-  std::uint32_t voted = 0;
+  std::vector<std::size_t> response_of;  // by ballot
+  std::uint32_t answers = 0;
+};
+
+Electorate electorate_of(const DecisionMade& decision, const std::vector<Seat>& seats) {
+  Electorate all;
+  all.ballots.reserve(seats.size());
+  all.response_of.reserve(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) {
     const RecordedResponse& response = decision.responses[i];
     if (!seats[i].part || response.answer == kNoAnswer) continue;
-    ballots.push_back({seats[i].model, response.answer, response.calibrated});
-    response_of.push_back(i);
-    voted = std::max(voted, response.answer + 1);
+    all.ballots.push_back({seats[i].model, response.answer, response.calibrated});
+    all.response_of.push_back(i);
+    all.answers = std::max(all.answers, response.answer + 1);
   }
+  return all;
+}
+
+// Says how each ballot counted, and which models decided.
+void explain_vote(const Vote& vote, const Electorate& electorate, const Members& members, DecisionMade& decision) {
+  const auto& [ballots, response_of, answers] = electorate;
+  for (std::size_t i = 0; i < ballots.size(); ++i) {
+    decision.responses[response_of[i]].weight = vote.weight(ballots, i);
+    decision.responses[response_of[i]].terms = vote.explain(ballots, i);
+  }
+  for (const Absence& absence : decisive_absences(vote, ballots, answers, kAbsencesMax)) {
+    decision.decisive.push_back({members[absence.model].name, absence.winner});
+  }
+}
+
+DecisionMade decide_seated(const Question& question, const std::vector<Seat>& seats, const Members& members, const Cells& cells,
+                           const Vote& vote, const DecisionTrust& trust) {
+  DecisionMade decision{.task = question.task, .segment = question.segment, .kind = question.kind, .max_error = question.max_error};
+  decision.responses.reserve(seats.size());
+  for (std::size_t i = 0; i < seats.size(); ++i) decision.responses.push_back(record(question.responses[i], seats[i], members, cells));
+  number_answers(question, seats, decision);
+
+  const Electorate electorate = electorate_of(decision, seats);
   Tally tally;
-  vote.tally(ballots, voted, tally);
-  if (tally.winner == kNoAnswer) return decision;
-  decision.selected = tally.winner;
-  decision.selected_model = decision.responses[response_of[tally.ballot]].model;
-  decision.share = tally.share;
-  name_audits(question.audits, seats, decision);
+  vote.tally(electorate.ballots, electorate.answers, tally);
+  decision.sure.status = trust.status();
+  if (tally.winner != kNoAnswer) {
+    decision.selected = tally.winner;
+    decision.selected_model = decision.responses[electorate.response_of[tally.ballot]].model;
+    decision.share = tally.share;
+    decision.runner_up_gap = tally.runner_up_gap;
+    decision.sure = trust.of(tally.share);
+    explain_vote(vote, electorate, members, decision);
+    name_audits(question.audits, seats, decision);
+  }
+  decision.scores = std::move(tally.scores);
+  decision.scores.resize(decision.answers.size(), 0.0);
+  decision.abstained = decision.max_error && !decision.sure.promises(*decision.max_error);
   return decision;
 }
 
@@ -83,13 +125,13 @@ Result<DecisionMade> PoolState::decide(const Question& question) const {
   if (Status status = check_question(question, config); !status) return status.error();
   const std::vector<Speaker> speakers = speakers_of(question.responses);
   if (const auto seats = find_seats(speakers, question.segment, members, cells)) {
-    return decide_seated(question, *seats, members, cells, *vote);
+    return decide_seated(question, *seats, members, cells, *vote, *trust);
   }
   if (Status status = check_room(speakers, question.segment, members, cells, config); !status) return status.error();
   Members members_then = members;
   Cells cells_then = cells.copy_for(question.segment);
   const std::vector<Seat> seats = seat_all(speakers, question.segment, members_then, cells_then, recipe);
-  return decide_seated(question, seats, members_then, cells_then, *vote);
+  return decide_seated(question, seats, members_then, cells_then, *vote, *trust);
 }
 
 ApplyResult PoolState::on(const DecisionMade& event, Context context) {
@@ -108,6 +150,10 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
                                 .part = seats[i].part,
                                 .confidence = speakers[i].usable ? *response.confidence : 0.0,
                                 .calibrated = response.calibrated});
+  }
+  if (event.selected != kNoAnswer) {
+    record.share = event.share;
+    trust->decided();
   }
   DecisionRecord& kept = decisions.add(std::move(record));
 

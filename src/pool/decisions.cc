@@ -98,6 +98,8 @@ void Decisions::save(Encoder& out) const {
     out.integer(record.time_ms);
     out.integer(static_cast<std::uint8_t>(record.kind));
     out.integer(record.selected);
+    out.flag(record.share.has_value());
+    if (record.share) out.real(*record.share);
     out.integer(static_cast<std::uint64_t>(record.answers.size()));
     for (const Digest& answer : record.answers) encode(answer, out);
     out.integer(static_cast<std::uint64_t>(record.feedbacks.size()));
@@ -112,7 +114,7 @@ void Decisions::save(Encoder& out) const {
 }
 
 void Decisions::load(Decoder& in, const Bounds& bounds) {
-  const std::size_t count = in.length(16 + 8 + 1 + 4 + 3 * 8);
+  const std::size_t count = in.length(16 + 8 + 1 + 4 + 1 + 3 * 8);
   std::int64_t latest_ms = 0;
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     DecisionRecord record;
@@ -120,6 +122,7 @@ void Decisions::load(Decoder& in, const Bounds& bounds) {
     record.time_ms = in.integer<std::int64_t>();
     const auto kind = in.integer<std::uint8_t>();
     record.selected = in.integer<std::uint32_t>();
+    if (in.flag()) record.share = in.real();
     record.answers.resize(in.length(16));
     for (Digest& answer : record.answers) answer = decode_digest(in);
     record.feedbacks.resize(in.length(16 + 8 + 1));
@@ -133,6 +136,7 @@ void Decisions::load(Decoder& in, const Bounds& bounds) {
 
     if (kind > static_cast<std::uint8_t>(AnswerKind::kText) || numbers_.contains(record.id) || record.time_ms < latest_ms) in.fail();
     if (record.selected != kNoAnswer && record.selected >= record.answers.size()) in.fail();
+    if (record.share && (record.selected == kNoAnswer || !is_probability(*record.share))) in.fail();
     record.kind = static_cast<AnswerKind>(kind);
     latest_ms = record.time_ms;
     add(std::move(record));

@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct DecisionRecord {
   std::int64_t time_ms = 0;
   AnswerKind kind = AnswerKind::kExact;
   std::uint32_t selected = kNoAnswer;
+  std::optional<double> share;  // the winner's, until the decision's outcome is known or the share has lost its meaning
   std::vector<Digest> answers;
   std::vector<Response> responses;
   std::vector<FeedbackMark> feedbacks;

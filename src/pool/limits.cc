@@ -56,8 +56,9 @@ Status check_responses(const std::vector<R>& responses, std::string_view segment
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (std::size_t i = 0; i < responses.size(); ++i) {
     const R& response = responses[i];
-    if (Status status = check_model_name(at("responses", i, "model"), response.model); !status) return status;
-    if (Status status = check_label(at("responses", i, "channel"), response.channel, 1); !status) return status;
+    // The fields' names are put together only for those who will read them.
+    if (!check_model_name({}, response.model)) return check_model_name(at("responses", i, "model"), response.model);
+    if (!check_label({}, response.channel, 1)) return check_label(at("responses", i, "channel"), response.channel, 1);
     if (!seen.emplace(response.model, response.channel).second) return invalid(at("responses", i, "model"), "each model once per channel");
     if (response.confidence && !std::isnan(*response.confidence) && !is_probability(*response.confidence)) {
       return out_of_range(at("responses", i, "confidence"), *response.confidence, "a number in [0, 1], or none");
@@ -88,7 +89,41 @@ Status check_config(const PoolConfigured& config) {
   return check_count("remembered_events_max", config.remembered_events_max, 1, 100'000'000);
 }
 
+namespace {
+
+Status check_max_error(std::optional<double> max_error) {
+  if (!max_error || (*max_error > 0.0 && *max_error < 1.0)) return {};
+  return out_of_range("max_error", *max_error, "a number above 0 and below 1, or none");
+}
+
+bool is_count(double x) { return x >= 0.0 && std::isfinite(x); }
+
+// What a decision tells people and nobody learns from.
+Status check_told(const DecisionMade& decision) {
+  const Sureness& sure = decision.sure;
+  if (sure.status > TrustStatus::kCalibrated) return invalid("sure.status", "a known status");
+  if (!is_probability(sure.p_correct)) return out_of_range("sure.p_correct", sure.p_correct, "a number in [0, 1]");
+  if (!is_probability(sure.low) || !is_probability(sure.high) || sure.low > sure.high) {
+    return invalid("sure", "an interval low <= high within [0, 1]");
+  }
+  if (!is_count(sure.effective_n)) return out_of_range("sure.effective_n", sure.effective_n, "a number >= 0");
+  if (!is_probability(decision.runner_up_gap)) return out_of_range("runner_up_gap", decision.runner_up_gap, "a number in [0, 1]");
+  if (Status status = check_max_error(decision.max_error); !status) return status;
+  if (decision.scores.size() > decision.answers.size()) return invalid("scores", "at most one per answer");
+  if (decision.decisive.size() > decision.responses.size()) return invalid("decisive", "no more models than responses");
+  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+    const RecordedResponse& response = decision.responses[i];
+    if (!is_count(response.factor)) return out_of_range(at("responses", i, "factor"), response.factor, "a number >= 0");
+    if (!is_count(response.n)) return out_of_range(at("responses", i, "n"), response.n, "a number >= 0");
+    if (!std::isfinite(response.weight)) return out_of_range(at("responses", i, "weight"), response.weight, "a finite number");
+  }
+  return {};
+}
+
+}  // namespace
+
 Status check_question(const Question& question, const PoolConfigured& config) {
+  if (Status status = check_max_error(question.max_error); !status) return status;
   if (!is_probability(question.audits.rate)) return out_of_range("audits.rate", question.audits.rate, "a number in [0, 1]");
   return check_responses(question.responses, question.segment, config);
 }
@@ -109,7 +144,7 @@ Status check_decision(const DecisionMade& decision, const PoolConfigured& config
   }
   if (!is_answer(decision.selected)) return invalid("selected", "one of the decision's answers, or none");
   if (!is_probability(decision.share)) return out_of_range("share", decision.share, "a number in [0, 1]");
-  return {};
+  return check_told(decision);
 }
 
 Status check_outcome(const OutcomeObserved& outcome, const PoolConfigured& config) {

@@ -25,6 +25,9 @@ inline constexpr std::int64_t kTimeMsEnd = std::int64_t{1} << 48;
   return confidence.has_value() && !std::isnan(*confidence) && !abstained;
 }
 
+// Models that a decision tries to do without, to name those that decided it: bounds what that costs.
+inline constexpr std::size_t kAbsencesMax = 32;
+
 [[nodiscard]] inline bool is_probability(double x) { return x >= 0.0 && x <= 1.0; }
 
 [[nodiscard]] Error out_of_range(std::string_view field, double value, std::string_view expected);

@@ -78,6 +78,7 @@ ApplyResult PoolState::record(DecisionRecord& decision, const FeedbackMark& mark
     response.learned = response.part && members[response.model].present() && !frozen;
   }
   learn(decision, fresh);
+  teach_trust(decision, fresh);
 
   ApplyResult result;
   for (const std::size_t i : fresh) {
@@ -102,15 +103,33 @@ void PoolState::learn(const DecisionRecord& decision, std::span<const std::size_
     if (!response.learned) continue;
     // A cell that was configured anew since the decision does not know the model yet.
     cells.enter(response.cell, response.model, members[response.model].predecessor);
-    const Status learned =
-        cells.calibrator(response.cell)
-            .observe({.model = response.model, .confidence = response.confidence, .outcome = response.outcome, .weight = response.weight});
-    MARGIN_CHECK(learned.ok(), "a present member is present in its cells, and the values were checked");
+    cells.observe(response.cell,
+                  {.model = response.model, .confidence = response.confidence, .outcome = response.outcome, .weight = response.weight});
   }
   for (const CellId cell : touched) cells.calibrator(cell).end_task();
 
   const auto waits = [](const DecisionRecord::Response& response) { return response.votes() && !response.graded(); };
   if (ballot_graded && std::none_of(decision.responses.begin(), decision.responses.end(), waits)) teach_vote(decision);
+}
+
+// The first feedback that grades a response with the selected answer settles the decision; like an answer's outcome for a vote, the
+// decision's is the largest of them. What settles while learning is frozen is never learned.
+void PoolState::teach_trust(DecisionRecord& decision, std::span<const std::size_t> fresh) {
+  if (!decision.share) return;
+  double outcome = -1.0;
+  double weight = 1.0;
+  for (const std::size_t i : fresh) {
+    const DecisionRecord::Response& response = decision.responses[i];
+    if (response.answer != decision.selected) continue;
+    outcome = std::max(outcome, response.outcome);
+    weight = response.weight;
+  }
+  if (outcome < 0.0) return;
+  if (!frozen) {
+    const Status learned = trust->observe({.share = *decision.share, .outcome = outcome, .weight = weight});
+    MARGIN_CHECK(learned.ok(), "shares, outcomes and weights were checked");
+  }
+  decision.share.reset();
 }
 
 // From the ballots whose outcome was learned: what came while learning was frozen, or while its model was away, teaches nobody.

@@ -1,4 +1,5 @@
 // A pool's snapshot: everything it needs to go on bit for bit. docs/pool.md#snapshot has the layout.
+#include <cmath>
 #include <utility>
 
 #include "base/encoding.h"
@@ -9,7 +10,7 @@
 namespace margin::internal {
 namespace {
 
-constexpr std::uint32_t kSnapshotFormat = 0x4d504c31;  // "MPL1"
+constexpr std::uint32_t kSnapshotFormat = 0x4d504c32;  // "MPL2"
 
 void save_config(const PoolConfigured& config, Encoder& out) {
   out.text(config.calibrator);
@@ -18,6 +19,9 @@ void save_config(const PoolConfigured& config, Encoder& out) {
   out.text(config.vote);
   out.integer(static_cast<std::int32_t>(config.vote_version));
   encode(config.vote_parameters, out);
+  out.text(config.trust);
+  out.integer(static_cast<std::int32_t>(config.trust_version));
+  encode(config.trust_parameters, out);
   out.integer(config.pending_ms_max);
   for (const std::uint32_t bound :
        {config.models_max, config.cells_max, config.responses_max, config.decisions_max, config.early_max, config.remembered_events_max}) {
@@ -33,6 +37,9 @@ PoolConfigured load_config(Decoder& in) {
   config.vote = in.text();
   config.vote_version = in.integer<std::int32_t>();
   config.vote_parameters = decode_parameters(in);
+  config.trust = in.text();
+  config.trust_version = in.integer<std::int32_t>();
+  config.trust_parameters = decode_parameters(in);
   config.pending_ms_max = in.integer<std::int64_t>();
   for (std::uint32_t* bound : {&config.models_max, &config.cells_max, &config.responses_max, &config.decisions_max, &config.early_max,
                                &config.remembered_events_max}) {
@@ -43,10 +50,23 @@ PoolConfigured load_config(Decoder& in) {
 
 Error corrupt(std::string_view what) { return {ErrorCode::kCorrupt, "pool: " + std::string(what)}; }
 
+bool is_recipe(const Calibrator& calibrator, const CalibratorRecipe& recipe) {
+  return calibrator.info().identifier == recipe.identifier && calibrator.info().version == recipe.version &&
+         calibrator.parameters() == recipe.parameters;
+}
+
+// Counts are of models that the calibrator knows, and end with one that is not 0.
+bool fits(const std::vector<double>& counts, const Calibrator& calibrator) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!(counts[i] >= 0.0 && std::isfinite(counts[i]))) return false;
+    if (counts[i] > 0.0 && !calibrator.known(static_cast<ModelId>(i / static_cast<std::size_t>(calibrator.bands())))) return false;
+  }
+  return counts.empty() || counts.back() > 0.0;
+}
+
 // The calibrator is the configured one, and knows exactly those members it may, present where they are.
 bool fits(const Calibrator& calibrator, const CalibratorRecipe& recipe, const Members& members) {
-  if (calibrator.info().identifier != recipe.identifier || calibrator.info().version != recipe.version) return false;
-  if (calibrator.parameters() != recipe.parameters) return false;
+  if (!is_recipe(calibrator, recipe)) return false;
   for (ModelId model = 0; model < members.size(); ++model) {
     if (calibrator.known(model) && (!members[model].joined() || calibrator.present(model) != members[model].present())) return false;
   }
@@ -61,12 +81,14 @@ void PoolState::save(Encoder& out) const {
   out.integer(time_ms);
   out.flag(frozen);
   out.text(vote->snapshot());
+  out.text(trust->snapshot());
   members.save(out);
   out.integer(static_cast<std::uint64_t>(cells.size()));
   for (CellId id = 0; id < cells.size(); ++id) {
     out.text(cells[id].channel);
     out.text(cells[id].segment);
     out.text(cells[id].calibrator->snapshot());
+    out.reals(cells[id].counts);
   }
   decisions.save(out);
   early.save(out);
@@ -98,9 +120,16 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
     return corrupt("the vote is not the configured one");
   }
   state->vote = std::move(*vote);
+  auto trust = DecisionTrust::restore(in.text());
+  if (!in.ok()) return corrupt("the bytes are truncated");
+  if (!trust) return trust.error();
+  if (!is_recipe(trust->calibrator(), {config.trust, config.trust_version, config.trust_parameters})) {
+    return corrupt("the decisions' calibrator is not the configured one");
+  }
+  state->trust = std::move(*trust);
 
   state->members.load(in);
-  const std::size_t cells = in.length(std::size_t{3} * 8);
+  const std::size_t cells = in.length(std::size_t{4} * 8);
   for (std::size_t i = 0; i < cells && in.ok(); ++i) {
     Cell cell{in.text(), in.text(), nullptr};
     auto calibrator = restore_calibrator(in.text());
@@ -108,6 +137,8 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
     if (!calibrator) return calibrator.error();
     if (!fits(**calibrator, state->recipe, state->members)) return corrupt("a cell's calibrator is not the configured one");
     cell.calibrator = std::move(*calibrator);
+    cell.counts = in.reals();
+    if (!fits(cell.counts, *cell.calibrator)) in.fail();
     if (!state->cells.add(std::move(cell))) in.fail();
   }
   state->decisions.load(in, {state->members.size(), state->cells.size()});

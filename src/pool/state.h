@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "margin/decision.h"
 #include "margin/event.h"
 #include "margin/pool.h"
 #include "margin/vote.h"
@@ -27,6 +28,7 @@ struct PoolState {
   PoolConfigured config;  // with every parameter resolved
   CalibratorRecipe recipe;
   std::unique_ptr<Vote> vote;
+  std::optional<DecisionTrust> trust;  // always there; learns from every decision's outcome
   std::int64_t time_ms = 0;
   bool frozen = false;
   Members members;
@@ -79,6 +81,7 @@ struct PoolState {
   ApplyResult record(DecisionRecord& decision, const FeedbackMark& mark, const Verdict& verdict, std::span<const double> outcomes);
   void learn(const DecisionRecord& decision, std::span<const std::size_t> fresh);
   void teach_vote(const DecisionRecord& decision);
+  void teach_trust(DecisionRecord& decision, std::span<const std::size_t> fresh);
 };
 
 // An answer to an event, in short.

@@ -1,25 +1,48 @@
 // What a decision would be without each of its models, by counting again.
 #include <algorithm>
+#include <cmath>
 
 #include "margin/vote.h"
 
 namespace margin {
+namespace {
 
-std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::uint32_t answers) {
+struct Voter {
+  ModelId model = 0;
+  std::size_t ballot = 0;  // its first
+  double weight = 0.0;
+};
+
+// The models that vote, in ballot order; of more than `models_max` those whose ballots weigh most.
+std::vector<Voter> voters_to_try(const Vote& vote, std::span<const Ballot> ballots, std::size_t models_max) {
+  std::vector<Voter> voters;
+  for (std::size_t i = 0; i < ballots.size(); ++i) {
+    if (ballots[i].answer == kNoAnswer) continue;
+    const auto known = std::find_if(voters.begin(), voters.end(), [&](const Voter& voter) { return voter.model == ballots[i].model; });
+    Voter& voter = known != voters.end() ? *known : voters.emplace_back(Voter{ballots[i].model, i});
+    if (ballots.size() > models_max) voter.weight += std::fabs(vote.weight(ballots, i));
+  }
+  if (voters.size() > models_max) {
+    std::stable_sort(voters.begin(), voters.end(), [](const Voter& a, const Voter& b) { return a.weight > b.weight; });
+    voters.resize(models_max);
+    std::sort(voters.begin(), voters.end(), [](const Voter& a, const Voter& b) { return a.ballot < b.ballot; });
+  }
+  return voters;
+}
+
+}  // namespace
+
+std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::uint32_t answers, std::size_t models_max) {
   Tally tally;
   vote.tally(ballots, answers, tally);
   const std::uint32_t selected = tally.winner;
   std::vector<Absence> decisive;
-  std::vector<ModelId> tried;
   std::vector<Ballot> rest;
-  for (const Ballot& ballot : ballots) {
-    if (ballot.answer == kNoAnswer || std::find(tried.begin(), tried.end(), ballot.model) != tried.end()) continue;
-    tried.push_back(ballot.model);
+  for (const Voter& voter : voters_to_try(vote, ballots, models_max)) {
     rest.clear();
-    std::copy_if(ballots.begin(), ballots.end(), std::back_inserter(rest),
-                 [&](const Ballot& other) { return other.model != ballot.model; });
+    std::copy_if(ballots.begin(), ballots.end(), std::back_inserter(rest), [&](const Ballot& other) { return other.model != voter.model; });
     vote.tally(rest, answers, tally);
-    if (tally.winner != selected) decisive.push_back({ballot.model, tally.winner});
+    if (tally.winner != selected) decisive.push_back({voter.model, tally.winner});
   }
   return decisive;
 }

@@ -28,6 +28,21 @@ TEST(Absence, OfTheOnlyVoterLeavesNothing) {
   EXPECT_TRUE(decisive_absences(*vote, {}, 0).empty());
 }
 
+TEST(Absence, OfManyModelsTheHeaviestAreTried) {
+  const auto vote = std::move(make_vote("sum")).value();
+  // Each of the first three alone keeps answer 0 ahead; the last one does not matter.
+  const std::vector<Ballot> ballots = {{0, 0, 0.5}, {1, 0, 0.6}, {2, 0, 0.6}, {3, 1, 0.9}, {4, 1, 0.4}};
+  const auto names = [&](std::size_t models_max) {
+    std::vector<ModelId> models;
+    for (const Absence& absence : decisive_absences(*vote, ballots, 2, models_max)) models.push_back(absence.model);
+    return models;
+  };
+  EXPECT_EQ(names(5), (std::vector<ModelId>{0, 1, 2}));
+  EXPECT_EQ(names(3), (std::vector<ModelId>{1, 2}));
+  EXPECT_EQ(names(2), (std::vector<ModelId>{1}));
+  EXPECT_TRUE(names(1).empty());
+}
+
 TEST(Absence, EqualsStrikingAnswersOutInEveryVote) {
   Random random(11);
   for (const VoteInfo* info : vote_catalog()) {

@@ -40,12 +40,10 @@ class Discounted final : public Vote {
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {
-    const Ballot& own = ballots[ballot];
-    double shared = 0.0;
-    for (std::size_t i = 0; i < ballots.size(); ++i) {
-      if (i != ballot && ballots[i].answer == own.answer) shared += shared_error(own.model, ballots[i].model);
-    }
-    return evidence_(own.confidence) / (1.0 + shared);
+    return evidence_(ballots[ballot].confidence) / (1.0 + shared_errors(ballots, ballot));
+  }
+  [[nodiscard]] std::vector<Term> terms(std::span<const Ballot> ballots, std::size_t ballot) const override {
+    return {{"x", evidence_(ballots[ballot].confidence)}, {"shared errors", shared_errors(ballots, ballot)}};
   }
 
   void update(std::span<const Ballot> ballots, std::uint32_t, std::span<const double> outcomes, double weight) override {
@@ -84,6 +82,16 @@ class Discounted final : public Vote {
   [[nodiscard]] static std::size_t index(ModelId a, ModelId b) { return row_start(std::max(a, b)) + std::min(a, b); }
 
   [[nodiscard]] double shared_error(ModelId a, ModelId b) const { return a < models_ && b < models_ ? pairs_[index(a, b)] : start_; }
+
+  // With those who gave the same answer.
+  [[nodiscard]] double shared_errors(std::span<const Ballot> ballots, std::size_t ballot) const {
+    const Ballot& own = ballots[ballot];
+    double shared = 0.0;
+    for (std::size_t i = 0; i < ballots.size(); ++i) {
+      if (i != ballot && ballots[i].answer == own.answer) shared += shared_error(own.model, ballots[i].model);
+    }
+    return shared;
+  }
 
   void make_room(ModelId model) {
     if (model < models_) return;

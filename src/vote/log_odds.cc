@@ -19,6 +19,9 @@ class LogOdds final : public Vote {
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {
     return evidence_(ballots[ballot].confidence);
   }
+  [[nodiscard]] std::vector<Term> terms(std::span<const Ballot> ballots, std::size_t ballot) const override {
+    return {{"x", addend(ballots, ballot)}};
+  }
 
  private:
   const internal::Evidence evidence_;

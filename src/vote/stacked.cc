@@ -76,6 +76,13 @@ class Stacked final : public Vote {
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {
     return worth(ballots[ballot].model, evidence_(ballots[ballot].confidence));
   }
+  [[nodiscard]] std::vector<Term> terms(std::span<const Ballot> ballots, std::size_t ballot) const override {
+    const ModelId model = ballots[ballot].model;
+    const bool met = model < models_.size();
+    return {{"scale", met ? 1.0 + models_[model].scale.value : 1.0},
+            {"x", evidence_(ballots[ballot].confidence)},
+            {"trust", met ? models_[model].trust.value : 0.0}};
+  }
 
   void share_out(Tally& tally) const override {
     std::size_t voters = 0;

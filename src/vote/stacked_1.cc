@@ -39,8 +39,10 @@ class Stacked1 final : public Vote {
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {
-    const ModelId model = ballots[ballot].model;
-    return (met(model) ? models_[model].theta : entry_theta(ballots)) * evidence_(ballots[ballot].confidence);
+    return theta(ballots, ballot) * evidence_(ballots[ballot].confidence);
+  }
+  [[nodiscard]] std::vector<Term> terms(std::span<const Ballot> ballots, std::size_t ballot) const override {
+    return {{"theta", theta(ballots, ballot)}, {"x", evidence_(ballots[ballot].confidence)}};
   }
 
   void share_out(Tally& tally) const override { softmax(tally.votes, tally.scores, tally.shares); }
@@ -102,6 +104,11 @@ class Stacked1 final : public Vote {
   };
 
   [[nodiscard]] bool met(ModelId model) const { return model < models_.size() && models_[model].met; }
+
+  [[nodiscard]] double theta(std::span<const Ballot> ballots, std::size_t ballot) const {
+    const ModelId model = ballots[ballot].model;
+    return met(model) ? models_[model].theta : entry_theta(ballots);
+  }
 
   // A newcomer's strength is (voters of its first task)^-3/4: n equal copies then count as n^1/4 independent models.
   [[nodiscard]] static double entry_theta(std::span<const Ballot> ballots) {

@@ -22,6 +22,12 @@ void check_ballots(std::span<const Ballot> ballots, std::uint32_t answers) {
   }
 }
 
+bool votes(std::span<const Ballot> ballots, std::size_t ballot) {
+  check_ballots(ballots, kNoAnswer);
+  MARGIN_CHECK(ballot < ballots.size(), "the ballot is one of the ballots");
+  return ballots[ballot].answer != kNoAnswer;
+}
+
 }  // namespace
 
 void Vote::tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const {
@@ -87,9 +93,11 @@ void Vote::learn(std::span<const Ballot> ballots, std::uint32_t answers, std::sp
 }
 
 double Vote::weight(std::span<const Ballot> ballots, std::size_t ballot) const {
-  check_ballots(ballots, kNoAnswer);
-  MARGIN_CHECK(ballot < ballots.size(), "the ballot is one of the ballots");
-  return ballots[ballot].answer == kNoAnswer ? 0.0 : addend(ballots, ballot);
+  return votes(ballots, ballot) ? addend(ballots, ballot) : 0.0;
+}
+
+std::vector<Term> Vote::explain(std::span<const Ballot> ballots, std::size_t ballot) const {
+  return votes(ballots, ballot) ? terms(ballots, ballot) : std::vector<Term>();
 }
 
 std::string Vote::snapshot() const {

@@ -41,6 +41,9 @@ class World {
     return administration();
   }
 
+  // Some decision's probability rested on the outcomes of others.
+  [[nodiscard]] bool taught() const { return taught_; }
+
  private:
   static constexpr const char* kModels[] = {"ada", "bob", "cyd", "dan", "eve", "fay"};
   static constexpr const char* kSegments[] = {"", "", "law", "physics"};
@@ -65,6 +68,7 @@ class World {
 
   Event decision(const Pool& pool) {
     Question question{.segment = any(kSegments)};
+    if (random_.chance(0.3)) question.max_error = 0.1 + 0.5 * random_.uniform();
     for (const char* model : kModels) {
       if (random_.chance(0.5)) continue;
       Response response{.model = model};
@@ -77,6 +81,10 @@ class World {
     auto made = pool.decide(question);
     if (!made.ok()) return event(ModelJoined{.model = ""});  // nobody answered, or a bound was reached
     for (const RecordedResponse& response : made->responses) EXPECT_TRUE(response.calibrated >= 0.0 && response.calibrated <= 1.0);
+    const Sureness& sure = made->sure;
+    EXPECT_TRUE(0.0 <= sure.low && sure.low <= sure.p_correct && sure.p_correct <= sure.high && sure.high <= 1.0);
+    EXPECT_EQ(made->abstained, made->max_error && 1.0 - sure.p_correct > *made->max_error);
+    taught_ |= sure.effective_n > 0.0;
     return event(std::move(*made));
   }
 
@@ -132,6 +140,7 @@ class World {
     config.cells_max = random_.chance(0.3) ? 3 : 100;
     config.models_max = random_.chance(0.3) ? 4 : 100;
     if (config.calibrator == "margin" && random_.chance(0.5)) config.calibrator_parameters["target"] = "pool_band";
+    if (random_.chance(0.3)) config.trust = "margin", config.trust_version = 1;
     return config;
   }
 
@@ -140,6 +149,7 @@ class World {
   std::vector<Uuid> decisions_;
   std::vector<Uuid> feedbacks_;
   std::vector<Event> held_;
+  bool taught_ = false;
 };
 
 // What the log and snapshot layers will do around a pool.
@@ -224,6 +234,7 @@ int live(std::uint64_t seed) {
   if (server.fold_is_due()) server.fold_back();
   EXPECT_EQ(fold(Pool(), server.log()).digest(), server.pool().digest()) << "replay of the log";
   EXPECT_EQ(fold(Pool(), distinct).digest(), server.pool().digest()) << "replay without the second deliveries";
+  EXPECT_TRUE(world.taught());
   return server.folds();
 }
 

@@ -46,6 +46,12 @@ std::string json(const std::vector<std::string>& names) {
   return out + "]";
 }
 
+std::string list(const std::vector<std::string>& values) {
+  std::string out = "[";
+  for (const std::string& value : values) out += (out.size() > 1 ? "," : "") + value;
+  return out + "]";
+}
+
 const char* name_of(ApplyStatus status) {
   switch (status) {
     case ApplyStatus::kApplied: return "applied";
@@ -121,7 +127,7 @@ class Driver {
   }
 
   std::string decide(element command) {
-    Question question{.segment = text(command, "segment")};
+    Question question{.segment = text(command, "segment"), .max_error = maybe_real(command, "max_error")};
     for (const element said : command["responses"].get_array()) {
       question.responses.push_back({.model = text(said, "model"),
                                     .answer = maybe_text(said, "answer"),
@@ -131,14 +137,24 @@ class Driver {
     }
     const auto made = pool_.decide(question);
     if (!made) return "{\"refused\":true}";
-    std::string calibrated = "[";
-    std::string selected;
+    std::vector<std::string> calibrated, why, scores, decisive;
+    std::vector<std::string> answers(made->answers.size());
     for (const RecordedResponse& response : made->responses) {
-      calibrated += (calibrated.size() > 1 ? "," : "") + json(response.calibrated);
-      if (response.answer == made->selected && response.answer != kNoAnswer) selected = response.answer_text;
+      calibrated.push_back(json(response.calibrated));
+      why.push_back("[" + json(response.factor) + "," + std::to_string(response.band) + "," + json(response.n) + "," +
+                    json(response.weight) + "]");
+      if (response.answer != kNoAnswer) answers[response.answer] = response.answer_text;
     }
-    std::string out = "{\"calibrated\":" + calibrated + "],\"selected\":\"" + selected + "\",\"selected_model\":\"" + made->selected_model +
-                      "\",\"share\":" + json(made->share);
+    const auto answer = [&](std::uint32_t group) { return group == kNoAnswer ? "" : answers[group]; };
+    for (const double score : made->scores) scores.push_back(json(score));
+    for (const DecisiveModel& each : made->decisive) decisive.push_back(json(std::vector{each.model, answer(each.answer)}));
+    const Sureness& sure = made->sure;
+    std::string out = "{\"calibrated\":" + list(calibrated) + ",\"why\":" + list(why) + ",\"answers\":" + json(answers) +
+                      ",\"scores\":" + list(scores) + ",\"decisive\":" + list(decisive) + ",\"selected\":\"" + answer(made->selected) +
+                      "\",\"share\":" + json(made->share) + ",\"gap\":" + json(made->runner_up_gap) +
+                      ",\"p_correct\":" + json(sure.p_correct) + ",\"low\":" + json(sure.low) + ",\"high\":" + json(sure.high) +
+                      ",\"effective_n\":" + json(sure.effective_n) + ",\"status\":\"" + std::string(name_of(sure.status)) +
+                      "\",\"abstained\":" + (made->abstained ? "true" : "false");
     return out + ",\"event\":" + outcome_of(apply(command, *made)) + "}";
   }
 

@@ -58,6 +58,8 @@ class PoolLife {
     if (!decision.ok()) return;
     for (const RecordedResponse& response : decision->responses) trace_.see(response.calibrated);
     trace_.see(decision->share);
+    for (const double told : {decision->sure.p_correct, decision->sure.low, decision->sure.high, decision->sure.effective_n})
+      trace_.see(told);
 
     const Uuid id = next_id();
     OutcomeObserved outcome{.decision = id, .weight = random_.chance(0.1) ? 0.25 : 1.0, .source = "s" + std::to_string(task % 2)};
