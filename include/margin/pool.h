@@ -101,6 +101,11 @@ struct DecisionView {
   std::vector<ResponseView> responses;
 };
 
+class Pool;
+using PoolSource = std::function<Result<Pool>()>;
+// Calls `visit` with every event in order.
+using EventSource = std::function<Status(const std::function<void(const Event&)>& visit)>;
+
 class Pool {
  public:
   Pool();  // configured with the defaults of PoolConfigured
@@ -145,7 +150,7 @@ class Pool {
   [[nodiscard]] static Result<Pool> restore(std::string_view bytes);
 
  private:
-  friend Pool fold(Pool start, std::span<const Event> events);
+  friend Result<Pool> fold(const PoolSource& start, const EventSource& events);
 
   struct State;
   explicit Pool(std::unique_ptr<State> state);
@@ -156,5 +161,8 @@ class Pool {
 // After kRefold, call it with a pool restored from the last snapshot before the reverted outcome and all events since; the result is what
 // the pool would be had that outcome never come (but for the mark itself).
 [[nodiscard]] Pool fold(Pool start, std::span<const Event> events);
+// The same over events that need not be in memory. Both sources are asked once, and once more if something was taken back; the first
+// error is returned.
+[[nodiscard]] Result<Pool> fold(const PoolSource& start, const EventSource& events);
 
 }  // namespace margin

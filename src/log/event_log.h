@@ -130,6 +130,9 @@ class EventLog {
   [[nodiscard]] virtual Result<std::optional<StoredSnapshot>> latest_snapshot(
       std::string_view pool, std::uint64_t at_or_before = std::numeric_limits<std::uint64_t>::max()) = 0;
 
+  // The offsets of the snapshots that are kept, in order.
+  [[nodiscard]] virtual Result<std::vector<std::uint64_t>> snapshots(std::string_view pool) = 0;
+
   // Takes the events before `before` out of the log, and the snapshots that need them. kConflict: the pool has no snapshot at or after
   // `before`, so its state could not be recovered; kUnavailable as for append (what was already taken out stays out).
   [[nodiscard]] virtual Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) = 0;

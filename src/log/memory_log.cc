@@ -29,6 +29,8 @@ Result<std::optional<StoredSnapshot>> MemoryLog::latest_snapshot(std::string_vie
   return store_.latest_snapshot(pool, at_or_before);
 }
 
+Result<std::vector<std::uint64_t>> MemoryLog::snapshots(std::string_view pool) { return store_.snapshots(pool); }
+
 Status MemoryLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) { return store_.compact(pool, before, kept); }
 
 Status MemoryLog::writable() { return queue_.writable(); }

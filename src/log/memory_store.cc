@@ -88,6 +88,15 @@ std::optional<StoredSnapshot> MemoryStore::latest_snapshot(std::string_view pool
   return std::prev(after)->second;
 }
 
+std::vector<std::uint64_t> MemoryStore::snapshots(std::string_view pool) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> offsets;
+  const auto partition = partitions_.find(pool);
+  if (partition == partitions_.end()) return offsets;
+  for (const auto& [offset, snapshot] : partition->second.snapshots) offsets.push_back(offset);
+  return offsets;
+}
+
 Status MemoryStore::compact(std::string_view pool, std::uint64_t before, AuditKept kept) {
   const std::lock_guard lock(mutex_);
   const auto found = partitions_.find(pool);

@@ -29,6 +29,7 @@ class MemoryStore {
   std::vector<PoolPosition> pools() const;
   Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot);
   std::optional<StoredSnapshot> latest_snapshot(std::string_view pool, std::uint64_t at_or_before) const;
+  std::vector<std::uint64_t> snapshots(std::string_view pool) const;
   Status compact(std::string_view pool, std::uint64_t before, AuditKept kept);
   std::uint64_t stored_bytes() const;
 

@@ -66,6 +66,8 @@ Result<std::optional<StoredSnapshot>> SqliteLog::latest_snapshot(std::string_vie
   return reader_.latest_snapshot(pool, at_or_before);
 }
 
+Result<std::vector<std::uint64_t>> SqliteLog::snapshots(std::string_view pool) { return reader_.snapshots(pool); }
+
 Status SqliteLog::repeat(const std::function<Result<bool>()>& step) {
   bool more = true;
   while (more) {

@@ -51,6 +51,7 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) override;
   [[nodiscard]] Result<std::optional<StoredSnapshot>> latest_snapshot(
       std::string_view pool, std::uint64_t at_or_before = std::numeric_limits<std::uint64_t>::max()) override;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> snapshots(std::string_view pool) override;
   [[nodiscard]] Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) override;
   [[nodiscard]] Status writable() override;
   [[nodiscard]] LogFigures figures() const override;

@@ -66,6 +66,8 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
            Wanted{select_snapshot_,
                   "SELECT snapshot, offset, digest_high, digest_low FROM snapshots WHERE pool = ?1 AND complete = 1 AND offset <= ?2 "
                   "ORDER BY offset DESC LIMIT 1"},
+           Wanted{select_snapshots_,
+                  "SELECT offset FROM snapshots WHERE complete = 1 AND pool = (SELECT pool FROM pools WHERE name = ?1) ORDER BY offset"},
            Wanted{select_parts_, "SELECT bytes FROM snapshot_parts WHERE snapshot = ?1 ORDER BY part"},
        }) {
     if (Status status = database_.prepare(statement, sql); !status) return status;
@@ -76,7 +78,7 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
 void SqliteReader::close() {
   const std::lock_guard lock(mutex_);
   for (Statement* statement : {&begin_, &end_, &select_pool_, &select_pools_, &select_chain_, &select_events_, &select_event_by_key_,
-                               &select_audit_by_key_, &select_snapshot_, &select_parts_}) {
+                               &select_audit_by_key_, &select_snapshot_, &select_parts_, &select_snapshots_}) {
     *statement = Statement();
   }
   database_ = Database();
@@ -218,6 +220,18 @@ Result<std::optional<StoredSnapshot>> SqliteReader::latest_snapshot(std::string_
     return {ErrorCode::kCorrupt, status.error().message};
   }
   return std::optional<StoredSnapshot>(std::move(snapshot));
+}
+
+Result<std::vector<std::uint64_t>> SqliteReader::snapshots(std::string_view pool) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> offsets;
+  Execution row = select_snapshots_(pool);
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return offsets;
+    offsets.push_back(row.bits(0));
+  }
 }
 
 Status SqliteReader::copy_to(const std::string& target) {

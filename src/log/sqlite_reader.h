@@ -27,6 +27,7 @@ class SqliteReader {
   [[nodiscard]] Result<std::optional<Record>> find(std::string_view pool, const Uuid& id);
   [[nodiscard]] Result<std::vector<PoolPosition>> pools();
   [[nodiscard]] Result<std::optional<StoredSnapshot>> latest_snapshot(std::string_view pool, std::uint64_t at_or_before);
+  [[nodiscard]] Result<std::vector<std::uint64_t>> snapshots(std::string_view pool);
 
   // Copies the whole store, as it is at this moment, into the new file `target`.
   [[nodiscard]] Status copy_to(const std::string& target);
@@ -63,6 +64,7 @@ class SqliteReader {
   Statement select_audit_by_key_;
   Statement select_snapshot_;
   Statement select_parts_;
+  Statement select_snapshots_;
 };
 
 }  // namespace margin::internal

@@ -86,29 +86,47 @@ Result<Pool> Pool::restore(std::string_view bytes) {
   return Pool(std::make_unique<State>(std::move(**state)));
 }
 
+Result<Pool> fold(const PoolSource& start, const EventSource& events) {
+  // First as they come, to learn what the reverts take back. That does not depend on what other reverts take back: every feedback leaves
+  // its mark with the decision, reverted or not.
+  Result<Pool> pool = start();
+  if (!pool) return pool;
+  std::map<Uuid, std::size_t> reverted_at;
+  bool again = false;
+  std::size_t index = 0;
+  Status status = events([&](const Event& event) {
+    const ApplyResult result = pool->apply(event);
+    again |= result.status == ApplyStatus::kRefold;
+    for (const Uuid feedback : result.reverted) reverted_at[feedback] = index;
+    ++index;
+  });
+  if (!status) return status.error();
+  if (!again) return pool;
+
+  pool = start();
+  if (!pool) return pool;
+  index = 0;
+  status = events([&](const Event& event) {
+    const auto revert = reverted_at.find(event.id);
+    pool->state_->apply(event, revert != reverted_at.end() && index < revert->second);
+    ++index;
+  });
+  if (!status) return status.error();
+  return pool;
+}
+
 Pool fold(Pool start, std::span<const Event> events) {
   const bool any_revert =
       std::any_of(events.begin(), events.end(), [](const Event& event) { return std::holds_alternative<OutcomeReverted>(event.body); });
   const std::string before = any_revert ? start.snapshot() : std::string();
-
-  // First as they come, to learn what the reverts take back. That does not depend on what other reverts take back: every feedback leaves
-  // its mark with the decision, reverted or not.
-  std::map<Uuid, std::size_t> reverted_at;
-  bool again = false;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const ApplyResult result = start.apply(events[i]);
-    again |= result.status == ApplyStatus::kRefold;
-    for (const Uuid feedback : result.reverted) reverted_at[feedback] = i;
-  }
-  if (!again) return start;
-
-  Result<Pool> effective = Pool::restore(before);
-  MARGIN_CHECK(effective.ok(), "a pool restores from its own snapshot");
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const auto revert = reverted_at.find(events[i].id);
-    effective->state_->apply(events[i], revert != reverted_at.end() && i < revert->second);
-  }
-  return std::move(*effective);
+  bool fresh = true;
+  Result<Pool> folded = fold([&] { return std::exchange(fresh, false) ? Result<Pool>(std::move(start)) : Pool::restore(before); },
+                             [&](const std::function<void(const Event&)>& visit) {
+                               for (const Event& event : events) visit(event);
+                               return Status();
+                             });
+  MARGIN_CHECK(folded.ok(), "a pool restores from its own snapshot");
+  return std::move(*folded);
 }
 
 }  // namespace margin
