@@ -30,8 +30,10 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, cons
   if (!lease) return lease.error();
   log->lease_ = std::move(lease).value();
   internal::SqliteWriter& writer = log->writer_;
-  const internal::SqliteWriter::Options writing{
-      .sync = options.durability == Durability::kDisk, .busy_wait = options.busy_wait, .snapshots_kept = options.snapshots_kept};
+  const internal::SqliteWriter::Options writing{.sync = options.durability == Durability::kDisk,
+                                                .busy_wait = options.busy_wait,
+                                                .snapshots_kept = options.snapshots_kept,
+                                                .pages_max = options.pages_max};
   if (Status status = writer.open(path, writing); !status) return status.error();
   if (Status status = log->reader_.open(path, options.busy_wait); !status) return named(path, status.error());
   log->queue_ = std::make_unique<internal::CommitQueue>(

@@ -24,6 +24,7 @@ struct SqliteLogOptions {
   QueueLimits queue{};
   std::size_t snapshots_kept = 4;
   std::chrono::milliseconds busy_wait{1'000};  // for another program that holds the file locked
+  std::int64_t pages_max = 0;                  // of the file; one more is a full disk. 0: no bound but the disk's
 };
 
 class SqliteLog final : public EventLog {

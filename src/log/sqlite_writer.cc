@@ -36,7 +36,8 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(options.busy_wait.count()));
   const Result<bool> empty = check_format(database_);
   if (!empty) return empty.error();
-  const std::string settings = std::string("PRAGMA journal_mode = WAL; PRAGMA synchronous = ") + (options.sync ? "FULL" : "NORMAL");
+  std::string settings = std::string("PRAGMA journal_mode = WAL; PRAGMA synchronous = ") + (options.sync ? "FULL" : "NORMAL");
+  if (options.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options.pages_max);
   if (Status status = database_.execute(settings.c_str()); !status) return status;
   return *empty ? make_tables(database_) : Status();
 }

@@ -25,6 +25,7 @@ class SqliteWriter {
     bool sync = true;  // wait for the disk at each commit
     std::chrono::milliseconds busy_wait{1'000};
     std::size_t snapshots_kept = 4;
+    std::int64_t pages_max = 0;  // 0: no bound
   };
 
   // Opens the store, made if it is not there. Every failure names the file.

@@ -1,0 +1,129 @@
+#include "log/recovery.h"
+
+#include <gtest/gtest.h>
+
+#include "log/log_fixture.h"
+#include "log/memory_log.h"
+
+namespace margin {
+namespace {
+
+class RecoveryTest : public testing::Test {
+ protected:
+  RecoveredPool recovered(std::uint64_t until = std::numeric_limits<std::uint64_t>::max()) {
+    Result<RecoveredPool> result = recover(log_, "p", until);
+    EXPECT_TRUE(result.ok()) << (result ? "" : result.error().message);
+    return result ? std::move(result).value() : RecoveredPool{};
+  }
+
+  MemoryLog log_;
+  LivePool live_{log_, "p"};
+};
+
+TEST_F(RecoveryTest, AnUnknownPoolIsAnEmptyOne) {
+  const RecoveredPool empty = recovered();
+  EXPECT_EQ(empty.pool.digest(), Pool().digest());
+  EXPECT_EQ(empty.next, 0);
+}
+
+TEST_F(RecoveryTest, WithoutASnapshotTheWholeLogIsFolded) {
+  live_.tasks(40);
+  const RecoveredPool result = recovered();
+  EXPECT_EQ(result.pool.digest(), live_.pool().digest());
+  EXPECT_EQ(result.next, 80);
+  EXPECT_EQ(result.from, 0);
+  EXPECT_TRUE(result.findings.empty());
+}
+
+TEST_F(RecoveryTest, TheLatestSnapshotAndTheTailGiveTheLiveState) {
+  live_.tasks(10);
+  live_.keep_snapshot();
+  live_.tasks(10);
+  live_.keep_snapshot();
+  live_.tasks(7);
+  const RecoveredPool result = recovered();
+  EXPECT_EQ(result.from, 40);
+  EXPECT_EQ(result.pool.digest(), live_.pool().digest());
+}
+
+TEST_F(RecoveryTest, AnEarlierMomentCanBeRecovered) {
+  live_.tasks(5);
+  live_.keep_snapshot();
+  const Digest then = live_.pool().digest();
+  live_.tasks(5);
+  live_.keep_snapshot();
+  const RecoveredPool result = recovered(10);
+  EXPECT_EQ(result.pool.digest(), then);
+  EXPECT_EQ(result.next, 10);
+}
+
+TEST_F(RecoveryTest, ARevertInTheTailReachesBackBeforeTheSnapshotThatHoldsTheOutcome) {
+  live_.tasks(3);
+  live_.keep_snapshot();
+  const Uuid wrong = live_.task();
+  live_.tasks(3);
+  live_.keep_snapshot();
+  live_.tasks(2);
+  live_.put(OutcomeReverted{.feedback = wrong});
+  ASSERT_TRUE(live_.pool().needs_fold());
+  const RecoveredPool result = recovered();
+  EXPECT_EQ(result.from, 6) << "the later snapshot holds what was reverted";
+  EXPECT_FALSE(result.pool.needs_fold());
+  EXPECT_NE(result.pool.digest(), live_.pool().digest());
+  const std::vector<Record> records = log_.read("p", 0, 1000).value();
+  std::vector<Event> events;
+  for (const Record& record : records) events.push_back(record.event);
+  EXPECT_EQ(result.pool.digest(), fold(Pool(), events).digest());
+}
+
+TEST_F(RecoveryTest, ARevertOutOfReachIsReported) {
+  const Uuid wrong = live_.task();
+  live_.tasks(3);
+  live_.keep_snapshot();
+  ASSERT_TRUE(log_.compact("p", live_.next(), AuditKept::kNothing).ok());
+  live_.put(OutcomeReverted{.feedback = wrong});
+  const RecoveredPool result = recovered();
+  EXPECT_TRUE(result.pool.needs_fold());
+  ASSERT_EQ(result.findings.size(), 1);
+  EXPECT_NE(result.findings[0].find("reverted"), std::string::npos);
+}
+
+TEST_F(RecoveryTest, AfterCompactionTheStateIsTheSame) {
+  live_.tasks(10);
+  live_.keep_snapshot();
+  live_.tasks(10);
+  ASSERT_TRUE(log_.compact("p", 20, AuditKept::kNothing).ok());
+  EXPECT_EQ(recovered().pool.digest(), live_.pool().digest());
+}
+
+TEST_F(RecoveryTest, VerificationChecksEverySnapshotAgainstTheFold) {
+  for (int i = 0; i < 3; ++i) {
+    live_.tasks(5);
+    live_.keep_snapshot();
+  }
+  live_.tasks(2);
+  const Verification verification = verify(log_).value();
+  ASSERT_EQ(verification.pools.size(), 1);
+  EXPECT_TRUE(verification.sound());
+  EXPECT_EQ(verification.pools[0].events, live_.next());
+  EXPECT_EQ(verification.pools[0].snapshots, (std::vector<std::uint64_t>{10, 20, 30}));
+  EXPECT_EQ(verification.pools[0].digest, live_.pool().digest());
+}
+
+TEST_F(RecoveryTest, VerificationFindsASnapshotOfAnotherState) {
+  live_.tasks(5);
+  live_.keep_snapshot();
+  MemoryLog elsewhere;
+  LivePool other(elsewhere, "p");
+  other.tasks(6);
+  const std::string bytes = other.pool().snapshot();
+  live_.tasks(5);
+  ASSERT_TRUE(log_.keep_snapshot("p", {15, bytes, digest_of(bytes)}).ok());
+  const Verification verification = verify(log_).value();
+  EXPECT_FALSE(verification.sound());
+  ASSERT_EQ(verification.pools[0].findings.size(), 1);
+  EXPECT_NE(verification.pools[0].findings[0].find("snapshot at 15"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace margin

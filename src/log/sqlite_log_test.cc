@@ -1,0 +1,382 @@
+// What only the SQLite store promises: damage is found and named, unlucky operators are told, a failing disk loses nothing.
+#include "log/sqlite_log.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "log/log_fixture.h"
+#include "log/recovery.h"
+
+namespace margin {
+namespace {
+
+using std::filesystem::copy_file;
+using std::filesystem::copy_options;
+using std::filesystem::remove;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class SqliteLogTest : public testing::Test {
+ protected:
+  void open(const SqliteLogOptions& options = {}) {
+    log_.reset();
+    Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path(), options);
+    ASSERT_TRUE(log.ok()) << log.error().message;
+    log_ = std::move(log).value();
+  }
+  Error refusal() {
+    log_.reset();
+    const Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path());
+    return log ? Error{ErrorCode::kConflict, "it opened"} : log.error();
+  }
+  void append(std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t n = first; n < last; ++n) {
+      const Status taken = log_->append({.pool = "p", .event = numbered_event(n)}, [n](const Result<std::uint64_t>& offset) {
+        ASSERT_TRUE(offset.ok()) << offset.error().message;
+        ASSERT_EQ(*offset, n);
+      });
+      ASSERT_TRUE(taken.ok()) << taken.error().message;
+    }
+    log_->flush();
+  }
+  // As a person with the sqlite3 program would.
+  void sql(const std::string& statement) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
+    char* error = nullptr;
+    EXPECT_EQ(sqlite3_exec(handle, statement.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
+    sqlite3_close(handle);
+  }
+  // The store as kill -9 would leave it: with its journal.
+  void crash() {
+    for (const char* suffix : {"", "-wal", ".head"})
+      copy_file(path() + suffix, folder_.file("crashed") + suffix, copy_options::overwrite_existing);
+    log_.reset();
+    for (const char* suffix : {"", "-wal", ".head"})
+      copy_file(folder_.file("crashed") + suffix, path() + suffix, copy_options::overwrite_existing);
+  }
+  std::string path() const { return folder_.file("store.db"); }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<SqliteLog> log_;
+};
+
+TEST_F(SqliteLogTest, ACrashedStoreHasEverythingThatWasAcknowledged) {
+  open();
+  append(0, 50);
+  crash();
+  open();
+  EXPECT_EQ(log_->read("p", 0, 1000)->size(), 50);
+  EXPECT_EQ(log_->warning(), "");
+  append(50, 51);
+}
+
+TEST_F(SqliteLogTest, AStoreThatWasClosedIsOneFile) {
+  open();
+  append(0, 50);
+  log_.reset();
+  EXPECT_FALSE(std::filesystem::exists(path() + "-wal"));
+}
+
+TEST_F(SqliteLogTest, ASecondServerIsRefusedByTheNameOfTheFirst) {
+  open();
+  const Result<std::unique_ptr<SqliteLog>> second = SqliteLog::open(path());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(second.error().message.find("process " + std::to_string(getpid())), std::string::npos) << second.error().message;
+  log_.reset();
+  EXPECT_TRUE(SqliteLog::open(path()).ok());
+}
+
+TEST_F(SqliteLogTest, OneMayLookBesideAServerButNotWrite) {
+  open();
+  append(0, 3);
+  const auto look = SqliteLog::look(path()).value();
+  EXPECT_EQ(look->read("p", 0, 10)->size(), 3);
+  append(3, 4);
+  EXPECT_EQ(look->read("p", 0, 10)->size(), 4);
+  EXPECT_EQ(look->append({.pool = "p", .event = numbered_event(9)}, {}).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(look->compact("p", 0, AuditKept::kNothing).error().code, ErrorCode::kUnavailable);
+}
+
+TEST_F(SqliteLogTest, AFlippedByteOfARecordIsFoundByItsOffset) {
+  open();
+  append(0, 100);
+  log_.reset();
+  std::string bytes = content_of(path());
+  const std::size_t at = bytes.find("model 57");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 6] = '6';
+  std::ofstream(path(), std::ios::binary) << bytes;
+  open();
+  EXPECT_EQ(log_->read("p", 0, 57)->size(), 57);
+  const auto damaged = log_->read("p", 0, 100);
+  ASSERT_FALSE(damaged.ok());
+  EXPECT_EQ(damaged.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(damaged.error().message.find("event 57"), std::string::npos) << damaged.error().message;
+  EXPECT_FALSE(log_->find("p", numbered_event(57).id).ok());
+  const Result<RecoveredPool> recovered = recover(*log_, "p");
+  ASSERT_FALSE(recovered.ok());
+  EXPECT_EQ(recovered.error().code, ErrorCode::kCorrupt);
+  EXPECT_FALSE(verify(*log_)->sound());
+}
+
+TEST_F(SqliteLogTest, AMissingRecordIsFoundByItsOffset) {
+  open();
+  append(0, 10);
+  log_.reset();
+  sql("DELETE FROM events WHERE row & 0xff = 4");
+  open();
+  EXPECT_NE(log_->read("p", 0, 10).error().message.find("event 4"), std::string::npos);
+}
+
+TEST_F(SqliteLogTest, AMissingEndIsFound) {
+  open();
+  append(0, 10);
+  log_.reset();
+  sql("DELETE FROM events WHERE row & 0xff = 9");
+  open();
+  EXPECT_EQ(log_->read("p", 0, 9)->size(), 9);
+  EXPECT_NE(log_->read("p", 0, 10).error().message.find("event 9"), std::string::npos);
+}
+
+TEST_F(SqliteLogTest, SwappedRecordsAreFound) {
+  open();
+  append(0, 10);
+  log_.reset();
+  sql("UPDATE events SET row = -1 WHERE row & 0xff = 3; UPDATE events SET row = row - 1 WHERE row & 0xff = 4; "
+      "UPDATE events SET row = (SELECT max(row) - 5 FROM events) WHERE row = -1");
+  open();
+  EXPECT_NE(log_->read("p", 0, 10).error().message.find("event 3"), std::string::npos);
+}
+
+TEST_F(SqliteLogTest, AFlippedByteInTheJournalIsFoundAlthoughSqliteDropsWhatFollows) {
+  open();
+  append(0, 50);
+  crash();
+  std::string journal = content_of(path() + "-wal");
+  journal[journal.size() / 2] ^= 1;
+  std::ofstream(path() + "-wal", std::ios::binary) << journal;
+  const Error error = refusal();
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_NE(error.message.find("50 events were acknowledged"), std::string::npos) << error.message;
+}
+
+TEST_F(SqliteLogTest, AMissingJournalIsFound) {
+  open();
+  append(0, 50);
+  crash();
+  remove(path() + "-wal");
+  EXPECT_EQ(refusal().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(SqliteLogTest, ATornEndOfTheJournalThatNobodyWasToldOfIsNoDamage) {
+  open();
+  append(0, 50);
+  crash();
+  std::ofstream(path() + "-wal", std::ios::binary | std::ios::app) << std::string(3000, 'x');
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 50);
+}
+
+TEST_F(SqliteLogTest, AnOldCopyInPlaceOfTheStoreIsRefusedUntilTheOperatorSaysSo) {
+  open();
+  append(0, 10);
+  log_.reset();
+  copy_file(path(), folder_.file("old"));
+  open();
+  append(10, 20);
+  log_.reset();
+  copy_file(folder_.file("old"), path(), copy_options::overwrite_existing);
+  const Error error = refusal();
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_NE(error.message.find("20 events were acknowledged, and 10 are in it"), std::string::npos) << error.message;
+  remove(path() + ".head");
+  open();
+  append(10, 11);
+}
+
+TEST_F(SqliteLogTest, WithDurabilityProcessALostEndIsAWarning) {
+  open({.durability = Durability::kProcess});
+  append(0, 50);
+  crash();
+  std::filesystem::resize_file(path() + "-wal", std::filesystem::file_size(path() + "-wal") / 2);
+  open({.durability = Durability::kProcess});
+  EXPECT_NE(log_->warning().find("50 events were acknowledged"), std::string::npos) << log_->warning();
+  EXPECT_FALSE(log_->read("p", 0, 100)->empty());
+}
+
+TEST_F(SqliteLogTest, AnEmptyFileInPlaceOfTheStoreIsRefused) {
+  open();
+  append(0, 5);
+  log_.reset();
+  std::filesystem::resize_file(path(), 0);
+  EXPECT_EQ(refusal().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(SqliteLogTest, AStoreOfANewerMarginIsRefusedByName) {
+  open();
+  log_.reset();
+  sql("PRAGMA user_version = 2");
+  const Error error = refusal();
+  EXPECT_EQ(error.code, ErrorCode::kUnsupported);
+  EXPECT_NE(error.message.find("layout 2"), std::string::npos);
+  EXPECT_NE(error.message.find("newer margin"), std::string::npos);
+  EXPECT_EQ(SqliteLog::look(path()).error().code, ErrorCode::kUnsupported);
+}
+
+TEST_F(SqliteLogTest, AnotherProgramsDatabaseIsRefused) {
+  sql("CREATE TABLE t (x)");
+  EXPECT_EQ(refusal().code, ErrorCode::kCorrupt);
+  std::ofstream(path(), std::ios::binary) << std::string(5000, 'x');
+  EXPECT_EQ(refusal().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(SqliteLogTest, NoSuchFolder) {
+  const auto log = SqliteLog::open(folder_.file("absent/store.db"));
+  EXPECT_EQ(log.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(SqliteLog::look(folder_.file("absent.db")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(SqliteLogTest, AFullDiskFailsTheAppendAndWorksAgainWhenThereIsRoom) {
+  open({.queue = {.probe_interval = std::chrono::milliseconds(5)}});
+  append(0, 10);
+  log_.reset();
+  // The store's own bound on its pages stands in for the disk's: SQLite answers both alike.
+  open({.queue = {.probe_interval = std::chrono::milliseconds(5)}, .pages_max = 20});
+  std::uint64_t stored = 10;
+  Result<std::uint64_t> last = 0;
+  while (stored < 2'000 && (last = append_now(*log_, "p", numbered_event(stored))).ok()) ++stored;
+  ASSERT_FALSE(last.ok());
+  EXPECT_EQ(last.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(last.error().message.find("full"), std::string::npos);
+  EXPECT_FALSE(log_->writable().ok());
+  EXPECT_EQ(log_->pools()->front().next, stored);
+  EXPECT_EQ(log_->read("p", 0, 10'000)->size(), stored) << "nothing is half-written";
+  open();
+  append(stored, stored + 10);
+  EXPECT_TRUE(log_->writable().ok());
+}
+
+TEST_F(SqliteLogTest, ALockedStoreFailsTheAppendAndIsWritableAgainByItself) {
+  open({.queue = {.probe_interval = std::chrono::milliseconds(5)}, .busy_wait = std::chrono::milliseconds(10)});
+  append(0, 3);
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  const Result<std::uint64_t> refused = append_now(*log_, "p", numbered_event(3));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(refused.error().message.find("locked"), std::string::npos);
+  EXPECT_FALSE(log_->writable().ok());
+  sqlite3_close(other);
+  for (int i = 0; i < 2'000 && !log_->writable().ok(); ++i) usleep(5'000);
+  EXPECT_TRUE(log_->writable().ok());
+  append(3, 5);
+}
+
+TEST_F(SqliteLogTest, AnInterruptedSnapshotLeavesNothing) {
+  open();
+  append(0, 5);
+  log_.reset();
+  sql("INSERT INTO snapshots VALUES (7, 1, 5, 0, 0, 0); INSERT INTO snapshot_parts VALUES (7, 0, 'half')");
+  open();
+  EXPECT_FALSE(log_->latest_snapshot("p").value().has_value());
+  log_.reset();
+  sql("CREATE TABLE empty (x CHECK (x IS NULL)); INSERT INTO empty SELECT 1 FROM snapshot_parts");
+}
+
+TEST_F(SqliteLogTest, ADamagedSnapshotIsFoundAndRecoveryGoesRoundIt) {
+  open();
+  LivePool live(*log_, "p");
+  live.tasks(5);
+  live.keep_snapshot();
+  live.tasks(5);
+  live.keep_snapshot();
+  live.tasks(5);
+  const Digest digest = live.pool().digest();
+  log_.reset();
+  sql("UPDATE snapshot_parts SET bytes = CAST(substr(bytes, 1, length(bytes) - 1) || x'ff' AS BLOB) WHERE snapshot = 2");
+  open();
+  EXPECT_EQ(log_->latest_snapshot("p").error().code, ErrorCode::kCorrupt);
+  const Result<RecoveredPool> recovered = recover(*log_, "p");
+  ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+  EXPECT_EQ(recovered->pool.digest(), digest);
+  EXPECT_EQ(recovered->from, 10);
+  ASSERT_EQ(recovered->findings.size(), 1);
+  EXPECT_NE(recovered->findings[0].find("snapshot at 20"), std::string::npos);
+}
+
+TEST_F(SqliteLogTest, ASnapshotBeyondTheLogIsRefusedByName) {
+  open();
+  append(0, 5);
+  const std::string bytes = Pool().snapshot();
+  ASSERT_TRUE(log_->keep_snapshot("p", {5, bytes, digest_of(bytes)}).ok());
+  log_.reset();
+  sql("UPDATE snapshots SET offset = 9");
+  open();
+  const Result<RecoveredPool> recovered = recover(*log_, "p");
+  ASSERT_FALSE(recovered.ok());
+  EXPECT_EQ(recovered.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(recovered.error().message.find("old log under a newer state"), std::string::npos);
+}
+
+TEST_F(SqliteLogTest, ABackupIsMadeWhileEventsAreAppended) {
+  open();
+  append(0, 10);
+  std::atomic<bool> stop = false;
+  std::thread appender([&] {
+    for (std::uint64_t n = 10; !stop; ++n) ASSERT_TRUE(append_now(*log_, "p", numbered_event(n)).ok());
+  });
+  const auto look = SqliteLog::look(path()).value();
+  const Status status = look->backup(folder_.file("backup.db"));
+  stop = true;
+  appender.join();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(look->backup(folder_.file("backup.db")).error().code, ErrorCode::kConflict);
+  const auto backup = SqliteLog::open(folder_.file("backup.db")).value();
+  const std::uint64_t next = backup->pools()->front().next;
+  EXPECT_GE(next, 10);
+  EXPECT_TRUE(verify(*backup)->sound());
+  EXPECT_EQ(verify(*backup)->pools[0].events, next);
+  EXPECT_EQ(append_now(*backup, "p", numbered_event(9999)).value(), next);
+}
+
+TEST_F(SqliteLogTest, TheWholeFileIsChecked) {
+  open();
+  append(0, 1000);
+  ASSERT_TRUE(log_->check_file().ok());
+  log_.reset();
+  std::string bytes = content_of(path());
+  for (std::size_t at = bytes.size() / 2; at < bytes.size() / 2 + 64; ++at) bytes[at] = 'x';
+  std::ofstream(path(), std::ios::binary) << bytes;
+  const auto look = SqliteLog::look(path()).value();
+  EXPECT_FALSE(look->check_file().ok() && verify(*look)->sound());
+}
+
+TEST_F(SqliteLogTest, ADamagedAuditIsFound) {
+  open();
+  append(0, 5);
+  const std::string bytes = Pool().snapshot();
+  ASSERT_TRUE(log_->keep_snapshot("p", {5, bytes, digest_of(bytes)}).ok());
+  ASSERT_TRUE(log_->compact("p", 5, AuditKept::kEverything).ok());
+  EXPECT_TRUE(log_->check_file().ok());
+  log_.reset();
+  sql("UPDATE audit SET record = (SELECT record FROM audit WHERE row & 0xff = 1) WHERE row & 0xff = 2");
+  open();
+  EXPECT_NE(log_->check_file().error().message.find("event 2"), std::string::npos);
+  EXPECT_FALSE(log_->find("p", numbered_event(2).id).ok());
+}
+
+}  // namespace
+}  // namespace margin
