@@ -208,12 +208,15 @@ TEST_F(SqliteLogTest, AnOldCopyInPlaceOfTheStoreIsRefusedUntilTheOperatorSaysSo)
 
 TEST_F(SqliteLogTest, WithDurabilityProcessALostEndIsAWarning) {
   open({.durability = Durability::kProcess});
-  append(0, 50);
+  append(0, 10);
+  append(10, 50);
   crash();
-  std::filesystem::resize_file(path() + "-wal", std::filesystem::file_size(path() + "-wal") / 2);
+  std::filesystem::resize_file(path() + "-wal", std::filesystem::file_size(path() + "-wal") - 1);
   open({.durability = Durability::kProcess});
   EXPECT_NE(log_->warning().find("50 events were acknowledged"), std::string::npos) << log_->warning();
-  EXPECT_FALSE(log_->read("p", 0, 100)->empty());
+  const std::size_t left = log_->read("p", 0, 100)->size();
+  EXPECT_GE(left, 10);
+  EXPECT_LT(left, 50);
 }
 
 TEST_F(SqliteLogTest, AnEmptyFileInPlaceOfTheStoreIsRefused) {
@@ -253,7 +256,7 @@ TEST_F(SqliteLogTest, AFullDiskFailsTheAppendAndWorksAgainWhenThereIsRoom) {
   append(0, 10);
   log_.reset();
   // The store's own bound on its pages stands in for the disk's: SQLite answers both alike.
-  open({.queue = {.probe_interval = std::chrono::milliseconds(5)}, .pages_max = 20});
+  open({.durability = Durability::kProcess, .queue = {.probe_interval = std::chrono::milliseconds(5)}, .pages_max = 20});
   std::uint64_t stored = 10;
   Result<std::uint64_t> last = 0;
   while (stored < 2'000 && (last = append_now(*log_, "p", numbered_event(stored))).ok()) ++stored;

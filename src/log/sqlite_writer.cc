@@ -39,7 +39,10 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   std::string settings = std::string("PRAGMA journal_mode = WAL; PRAGMA synchronous = ") + (options.sync ? "FULL" : "NORMAL");
   if (options.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options.pages_max);
   if (Status status = database_.execute(settings.c_str()); !status) return status;
-  return *empty ? make_tables(database_) : Status();
+  if (!*empty) return {};
+  if (Status status = make_tables(database_); !status) return status;
+  // The tables at least do not depend on the journal.
+  return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 Status SqliteWriter::prepare() {
