@@ -15,6 +15,11 @@ constexpr std::int64_t kCompactedAtOnce = 1'000;
 // As does the removal of snapshots, after this many parts.
 constexpr std::int64_t kPartsAtOnce = 4;
 
+int note_journal_pages(void* pages, sqlite3*, const char*, int count) {
+  *static_cast<int*>(pages) = count;
+  return SQLITE_OK;
+}
+
 }  // namespace
 
 Status SqliteWriter::open(const std::string& path, const Options& options) {
@@ -22,6 +27,7 @@ Status SqliteWriter::open(const std::string& path, const Options& options) {
   Status status = open_database(path, options);
   if (status.ok()) status = prepare();
   if (status.ok()) status = check_high_water(path);
+  if (status.ok()) status = checkpointer_.open(path, options.busy_wait);
   // A snapshot that was being written when the process ended; finish_snapshot never came.
   if (status.ok()) status = database_.execute("DELETE FROM snapshots WHERE complete = 0");
   if (status.ok()) return {};
@@ -39,6 +45,7 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   std::string settings = std::string("PRAGMA journal_mode = WAL; PRAGMA synchronous = ") + (options.sync ? "FULL" : "NORMAL");
   if (options.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options.pages_max);
   if (Status status = database_.execute(settings.c_str()); !status) return status;
+  sqlite3_wal_hook(database_.handle(), note_journal_pages, &journal_pages_);
   if (!*empty) return {};
   if (Status status = make_tables(database_); !status) return status;
   // The tables at least do not depend on the journal.
@@ -108,6 +115,7 @@ Status SqliteWriter::check_high_water(const std::string& path) {
 }
 
 void SqliteWriter::close() {
+  checkpointer_.close();
   for (Statement* statement :
        {&select_pool_, &insert_pool_, &update_pool_, &insert_event_, &select_events_, &delete_events_, &insert_audit_, &latest_snapshot_,
         &insert_snapshot_, &insert_part_, &complete_snapshot_, &replace_snapshots_, &trim_snapshots_, &drop_old_snapshots_, &drop_parts_}) {
@@ -163,9 +171,13 @@ Status SqliteWriter::insert(std::span<Waiting> batch) {
 }
 
 Status SqliteWriter::commit(std::span<Waiting> batch) {
+  if (checkpointer_.wants_the_rest_done()) {
+    sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  }
   if (Status status = in_transaction([&] { return insert(batch); }); !status) return status;
   acknowledged_.records += batch.size();
   high_water_.write(acknowledged_);
+  checkpointer_.journal_has(journal_pages_);
   return {};
 }
 

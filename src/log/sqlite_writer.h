@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "log/checkpointer.h"
 #include "log/commit_queue.h"
 #include "log/event_log.h"
 #include "log/high_water.h"
@@ -76,6 +77,8 @@ class SqliteWriter {
   Database database_;
   Partitions partitions_;  // what the store says, read when first needed
   HighWater high_water_;
+  Checkpointer checkpointer_;
+  int journal_pages_ = 0;
   Acknowledged acknowledged_;
   std::string warning_;
 

@@ -1,0 +1,76 @@
+#include "log/checkpointer.h"
+
+#include <utility>
+
+namespace margin::internal {
+namespace {
+
+// Pages that are not carried over yet and make it worth while: 8 MiB, or 1 MiB in a journal that is too long.
+constexpr int kPagesAtOnce = 2'048;
+constexpr int kPagesOfTheRest = 256;
+// A journal of 64 MiB is too long. Mostly it does not come to that: it begins anew whenever all of it has been carried over when a commit
+// comes; only commits that never pause make it grow.
+constexpr int kJournalPagesMax = 16'384;
+
+}  // namespace
+
+Status Checkpointer::open(const std::string& path, std::chrono::milliseconds busy_wait) {
+  Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
+  if (!database) return database.error();
+  database_ = std::move(database).value();
+  sqlite3_busy_timeout(database_.handle(), static_cast<int>(busy_wait.count()));
+  sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  thread_ = std::thread([this] { work(); });
+  return {};
+}
+
+void Checkpointer::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  database_ = Database();
+}
+
+void Checkpointer::journal_has(int pages) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (pages < pages_) done_ = 0;  // the journal began anew
+    pages_ = pages;
+    if (working_ || !worth_while()) return;
+  }
+  changed_.notify_all();
+}
+
+bool Checkpointer::worth_while() const { return pages_ - done_ >= (pages_ < kJournalPagesMax ? kPagesAtOnce : kPagesOfTheRest); }
+
+bool Checkpointer::wants_the_rest_done() {
+  std::unique_lock lock(mutex_);
+  if (pages_ < kJournalPagesMax) return false;
+  if (pages_ < 2 * kJournalPagesMax) return !working_ && !worth_while();
+  changed_.wait(lock, [this] { return !working_; });
+  return true;
+}
+
+void Checkpointer::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return closing_ || worth_while(); });
+    if (closing_) return;
+    working_ = true;
+    const int before = pages_;
+    lock.unlock();
+    int done = 0;
+    // Passive: beside readers and the writer, as far as they let it. A failure (a full disk) leaves the journal as it was.
+    sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, &done);
+    lock.lock();
+    working_ = false;
+    // Where a reader or the disk held it up, not again at once but after as many new pages.
+    if (pages_ >= before) done_ = before;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,48 @@
+// Checkpointer: carries the journal of a SQLite store into its file, on a thread of its own, so that commits need not wait for it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "log/sqlite.h"
+#include "margin/result.h"
+
+namespace margin::internal {
+
+class Checkpointer {
+ public:
+  Checkpointer() = default;
+  Checkpointer(const Checkpointer&) = delete;
+  Checkpointer& operator=(const Checkpointer&) = delete;
+  ~Checkpointer() { close(); }
+
+  // A connection of its own to an open store.
+  [[nodiscard]] Status open(const std::string& path, std::chrono::milliseconds busy_wait);
+  void close();
+
+  // Says how long the journal is, after a commit; a longer one than is good is carried over soon. Never waits.
+  void journal_has(int pages);
+  // Whether the journal is so long that it must begin anew, and so much of it is carried over that the rest takes little time. The
+  // writer then does that rest and, since no commit comes in between, its next transaction begins at the front. Waits for a checkpoint
+  // that is under way only when the journal is twice as long as it should be.
+  [[nodiscard]] bool wants_the_rest_done();
+
+ private:
+  void work();
+  // With the lock.
+  [[nodiscard]] bool worth_while() const;
+
+  Database database_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int pages_ = 0;  // of the journal
+  int done_ = 0;   // of those, carried over
+  bool working_ = false;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace margin::internal
