@@ -70,6 +70,14 @@ struct ApplyResult {
   std::vector<Uuid> reverted;          // feedback that a revert took back
 };
 
+// What a factor rests on.
+struct FactorEvidence {
+  double effective_n = 0.0;  // observations that the calibrator still remembers, (sum of weights)^2 / sum of squared weights
+  double stated = 0.0;       // mean stated confidence of those; the band's midpoint before there are any
+  double low = 0.0;          // 90% interval of the factor there, from these observations alone, widened to hold the calibrated factor
+  double high = 0.0;
+};
+
 // One (model, channel, segment, band), for people.
 struct FactorRow {
   std::string model;
@@ -77,7 +85,8 @@ struct FactorRow {
   std::string segment;
   bool present = false;
   std::optional<double> pinned;
-  Explanation explanation;  // at the band's midpoint
+  Explanation explanation;                 // at the band's midpoint
+  std::optional<FactorEvidence> evidence;  // of margin and margin_adaptive; nullopt for other methods
 };
 
 // One response of a decision the pool still knows, and what became of it.

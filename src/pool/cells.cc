@@ -8,8 +8,9 @@ namespace margin::internal {
 
 namespace {
 
-std::size_t index(const Calibrator& calibrator, ModelId model, int band) {
-  return model * static_cast<std::size_t>(calibrator.bands()) + static_cast<std::size_t>(band);
+Cell fresh_cell(std::string channel, std::string segment, std::unique_ptr<Calibrator> calibrator) {
+  Evidence evidence(*calibrator);
+  return {std::move(channel), std::move(segment), std::move(calibrator), std::move(evidence)};
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ std::optional<CellId> Cells::find(std::string_view channel, std::string_view seg
 
 CellId Cells::mention(std::string_view channel, std::string_view segment, const CalibratorRecipe& recipe) {
   if (const auto known = find(channel, segment)) return *known;
-  add({std::string(channel), std::string(segment), recipe.make()});
+  add(fresh_cell(std::string(channel), std::string(segment), recipe.make()));
   return static_cast<CellId>(cells_.size() - 1);
 }
 
@@ -50,18 +51,10 @@ void Cells::enter(CellId cell, ModelId model, std::optional<ModelId> predecessor
   calibrator.join(model);
 }
 
-double Cell::count(ModelId model, int band) const {
-  const std::size_t at = index(*calibrator, model, band);
-  return at < counts.size() ? counts[at] : 0.0;
-}
-
 void Cells::observe(CellId cell, const Observation& observation) {
-  Cell& own = cells_[cell];
-  const Status learned = own.calibrator->observe(observation);
+  const Status learned = cells_[cell].calibrator->observe(observation);
   MARGIN_CHECK(learned.ok(), "a present member is present in its cells, and the values were checked");
-  const std::size_t at = index(*own.calibrator, observation.model, band_of(observation.confidence, own.calibrator->bands()));
-  if (at >= own.counts.size()) own.counts.resize(at + 1, 0.0);
-  own.counts[at] += observation.weight;
+  cells_[cell].evidence.observe(observation);
 }
 
 void Cells::leave(ModelId model) {
@@ -75,16 +68,13 @@ void Cells::come_back(ModelId model) {
 }
 
 void Cells::reset(const CalibratorRecipe& recipe) {
-  for (Cell& cell : cells_) {
-    cell.calibrator = recipe.make();
-    cell.counts.clear();
-  }
+  for (Cell& cell : cells_) cell = fresh_cell(cell.channel, cell.segment, recipe.make());
 }
 
 Cells Cells::copy_for(std::string_view segment) const {
   Cells copy;
   for (const Cell& cell : cells_) {
-    if (cell.segment == segment || cell.segment.empty()) copy.add({cell.channel, cell.segment, cell.calibrator->clone(), cell.counts});
+    if (cell.segment == segment || cell.segment.empty()) copy.add({cell.channel, cell.segment, cell.calibrator->clone(), cell.evidence});
   }
   return copy;
 }

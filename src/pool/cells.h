@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "margin/calibrator.h"
+#include "pool/evidence.h"
 
 namespace margin::internal {
 
@@ -19,9 +20,7 @@ struct Cell {
   std::string channel;
   std::string segment;
   std::unique_ptr<Calibrator> calibrator;
-  std::vector<double> counts{};  // weighted observations by model and band; as long as what was observed needs
-
-  [[nodiscard]] double count(ModelId model, int band) const;
+  Evidence evidence;  // of that calibrator
 };
 
 // What new cells are made of.

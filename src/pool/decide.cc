@@ -55,7 +55,7 @@ RecordedResponse record(const Response& response, const Seat& seat, const Member
   recorded.factor = stated > 0.0 ? std::min(recorded.calibrated / stated, std::numeric_limits<double>::max()) : 1.0;
   if (const auto pin = members[seat.model].pin) recorded.factor = *pin;
   recorded.band = static_cast<std::uint32_t>(band);
-  recorded.n = cell.count(seat.model, band);
+  recorded.n = cell.evidence.of(seat.model, band).count;
   return recorded;
 }
 

@@ -1,5 +1,4 @@
 // A pool's snapshot: everything it needs to go on bit for bit. docs/pool.md#snapshot has the layout.
-#include <cmath>
 #include <utility>
 
 #include "base/encoding.h"
@@ -55,15 +54,6 @@ bool is_recipe(const Calibrator& calibrator, const CalibratorRecipe& recipe) {
          calibrator.parameters() == recipe.parameters;
 }
 
-// Counts are of models that the calibrator knows, and end with one that is not 0.
-bool fits(const std::vector<double>& counts, const Calibrator& calibrator) {
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (!(counts[i] >= 0.0 && std::isfinite(counts[i]))) return false;
-    if (counts[i] > 0.0 && !calibrator.known(static_cast<ModelId>(i / static_cast<std::size_t>(calibrator.bands())))) return false;
-  }
-  return counts.empty() || counts.back() > 0.0;
-}
-
 // The calibrator is the configured one, and knows exactly those members it may, present where they are.
 bool fits(const Calibrator& calibrator, const CalibratorRecipe& recipe, const Members& members) {
   if (!is_recipe(calibrator, recipe)) return false;
@@ -88,7 +78,7 @@ void PoolState::save(Encoder& out) const {
     out.text(cells[id].channel);
     out.text(cells[id].segment);
     out.text(cells[id].calibrator->snapshot());
-    out.reals(cells[id].counts);
+    cells[id].evidence.save(out);
   }
   decisions.save(out);
   early.save(out);
@@ -131,15 +121,15 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
   state->members.load(in);
   const std::size_t cells = in.length(std::size_t{4} * 8);
   for (std::size_t i = 0; i < cells && in.ok(); ++i) {
-    Cell cell{in.text(), in.text(), nullptr};
+    const std::string channel = in.text();
+    const std::string segment = in.text();
     auto calibrator = restore_calibrator(in.text());
     if (!in.ok()) break;
     if (!calibrator) return calibrator.error();
     if (!fits(**calibrator, state->recipe, state->members)) return corrupt("a cell's calibrator is not the configured one");
-    cell.calibrator = std::move(*calibrator);
-    cell.counts = in.reals();
-    if (!fits(cell.counts, *cell.calibrator)) in.fail();
-    if (!state->cells.add(std::move(cell))) in.fail();
+    Evidence evidence(**calibrator);
+    evidence.load(in, **calibrator);
+    if (!state->cells.add({channel, segment, std::move(*calibrator), std::move(evidence)})) in.fail();
   }
   state->decisions.load(in, {state->members.size(), state->cells.size()});
   state->early.load(in);

@@ -164,7 +164,8 @@ class Driver {
       const Explanation& why = row.explanation;
       out += (out.size() > 1 ? ",[\"" : "[\"") + row.model + "\",\"" + row.channel + "\",\"" + row.segment + "\"," +
              std::to_string(why.band) + "," + (row.present ? "1" : "0") + "," + json(row.pinned.value_or(-1.0)) + "," +
-             json(why.calibrated) + "," + json(why.factor) + "," + json(why.observations) + "]";
+             json(row.evidence->effective_n) + "," + json(row.evidence->stated) + "," + json(why.calibrated) + "," + json(why.factor) +
+             "," + json(why.observations) + "]";
     }
     return out + "]";
   }

@@ -167,7 +167,7 @@ class Pool:
     def __init__(self):
         self.now, self.frozen, self.seen = 0, False, set()
         self.members, self.cells, self.decisions, self.early, self.feedbacks, self.awaited = {}, {}, {}, [], {}, set()
-        self.trust, self.counts = Trust(), {}
+        self.trust, self.lessons = Trust(), {}
 
     def step(self, e, reverted=False):
         if e["id"] in self.seen:
@@ -259,7 +259,7 @@ class Pool:
                 value = cell.calibrate(r["model"], c) if pin is None else clip01(pin * c)
                 band = min(cell.bands - 1, int(c * cell.bands))
                 factor = pin if pin is not None else value / c if c > 0 else 1.0
-                because = [factor, band, self.counts.get((r["model"], r["channel"], e["segment"], band), 0.0), 0.0]
+                because = [factor, band, sum(w for k, _, _, w in self.lessons.get((r["model"], r["channel"], e["segment"]), []) if k == band), 0.0]
                 if r["answer"] is not None:
                     ballots.append((r["answer"], value, r["model"]))
                     because[3] = value
@@ -367,9 +367,8 @@ class Pool:
         for (channel, segment), lesson in lessons.items():
             cell = self.cells[channel, segment]
             cell.learn(lesson)
-            for model, c, _, w in lesson:
-                key = model, channel, segment, min(cell.bands - 1, int(c * cell.bands))
-                self.counts[key] = self.counts.get(key, 0.0) + w
+            for model, c, o, w in lesson:
+                self.lessons.setdefault((model, channel, segment), []).append((min(cell.bands - 1, int(c * cell.bands)), c, o, w))
         supporters = [o for r, o in rows if r["answer"] is not None and r["answer"] == decision["selected"]]
         if supporters and decision["share"] is not None:
             if not self.frozen:
@@ -399,8 +398,25 @@ class Pool:
                 member = self.members[model]
                 for k in range(cell.bands):
                     pin = -1.0 if member["pin"] is None else member["pin"]
-                    rows[model, channel, segment, k] = [member["present"], pin] + cell.explain(model, k)
+                    rows[model, channel, segment, k] = [member["present"], pin] + self.evidence((model, channel, segment), k, cell) + \
+                        cell.explain(model, k)
         return rows
+
+    def evidence(self, where, k, cell):
+        """Effective sample size and mean stated confidence of what a band remembers, by the weights left of each observation."""
+        left, kept = [], 1.0
+        for band, c, o, w in reversed(self.lessons.get(where, [])):
+            if isinstance(cell, Margin):
+                rate = (1 - (1 - (cell.up * o + cell.down * (1 - o))) ** w) * (band == k)
+            else:
+                rate = w / Trust.MEMORY
+            if band == k:
+                left.append((rate * kept, c))
+            kept *= 1.0 - rate
+        total = sum(w for w, _ in left)
+        if not total:
+            return [0.0, (k + 0.5) / cell.bands]
+        return [total ** 2 / sum(w * w for w, _ in left), max(sum(w * c for w, c in left) / total, sys.float_info.min)]
 
 
 def replay(log):
