@@ -130,10 +130,6 @@ using Resampled = std::vector<std::optional<double>>;
 // The part [first, first + out.size()) of it.
 void resample_range(const TaskResamples& resamples, const TaskColumns& rows, std::size_t first, std::span<std::optional<double>> out);
 
-struct Interval {
-  double low = 0.0;
-  double high = 0.0;
-};
 // 95% percentile interval of the defined ones; nullopt when none is.
 [[nodiscard]] std::optional<Interval> percentile_interval(const Resampled& resampled);
 // Gap closed per resample, for its interval.

@@ -103,6 +103,14 @@ inline constexpr double kLogLossClip = 1e-6;
 // Variance of the probabilities (population): how far the forecaster dares to go from its mean.
 [[nodiscard]] std::optional<double> sharpness(std::span<const double> probabilities);
 
+struct Interval {
+  double low = 0.0;
+  double high = 0.0;
+};
+// Wilson's 95% score interval of a mean outcome over `count` > 0 rows. For fractional outcomes it is wider than need be, since their
+// variance is below mean*(1-mean).
+[[nodiscard]] Interval wilson_interval(double mean, std::size_t count);
+
 // One bin of a reliability diagram: [low, high), the last one closed.
 struct ReliabilityBin {
   double low = 0.0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "margin/metric.h"
+
 namespace margin::experiment {
 namespace {
 
@@ -12,12 +14,9 @@ using report::Kind;
 
 // A share with Wilson's 95% interval.
 report::Estimate share(std::uint64_t count, std::uint64_t of) {
-  constexpr double z = 1.959964;
-  const auto n = static_cast<double>(of);
-  const double p = static_cast<double>(count) / n;
-  const double centre = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
-  const double half = z / (1.0 + z * z / n) * std::sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n));
-  return {p, report::Interval{std::max(0.0, centre - half), std::min(1.0, centre + half)}};
+  const double p = static_cast<double>(count) / static_cast<double>(of);
+  const Interval interval = wilson_interval(p, of);
+  return {p, report::Interval{interval.low, interval.high}};
 }
 
 report::Cell quantile(const std::vector<std::uint64_t>& ascending, double q) {

@@ -11,18 +11,15 @@ namespace {
 
 constexpr double kNormal975 = 1.959963984540054;  // the 97.5% quantile of the standard normal distribution
 
-// Wilson's score interval. For fractional outcomes it is wider than need be, since their variance is below mean*(1-mean).
-void set_interval(ReliabilityBin& bin) {
-  const auto n = static_cast<double>(bin.count);
-  const double z2 = kNormal975 * kNormal975;
-  const double m = bin.mean_outcome;
-  const double center = (m + z2 / (2.0 * n)) / (1.0 + z2 / n);
-  const double half = kNormal975 / (1.0 + z2 / n) * std::sqrt(m * (1.0 - m) / n + z2 / (4.0 * n * n));
-  bin.outcome_low = clip01(center - half);
-  bin.outcome_high = clip01(center + half);
-}
-
 }  // namespace
+
+Interval wilson_interval(double mean, std::size_t count) {
+  const auto n = static_cast<double>(count);
+  const double z2 = kNormal975 * kNormal975;
+  const double center = (mean + z2 / (2.0 * n)) / (1.0 + z2 / n);
+  const double half = kNormal975 / (1.0 + z2 / n) * std::sqrt(mean * (1.0 - mean) / n + z2 / (4.0 * n * n));
+  return {clip01(center - half), clip01(center + half)};
+}
 
 std::vector<ReliabilityBin> reliability_table(Predictions rows, int bins) {
   internal::check_rows(rows);
@@ -34,7 +31,9 @@ std::vector<ReliabilityBin> reliability_table(Predictions rows, int bins) {
     if (sums.count > 0) {
       bin.mean_probability = sums.probabilities.value() / static_cast<double>(sums.count);
       bin.mean_outcome = sums.outcomes.value() / static_cast<double>(sums.count);
-      set_interval(bin);
+      const Interval interval = wilson_interval(bin.mean_outcome, sums.count);
+      bin.outcome_low = interval.low;
+      bin.outcome_high = interval.high;
     }
     table.push_back(bin);
   }
