@@ -5,6 +5,9 @@
 
 #include "base/encoding.h"
 #include "base/pair.h"
+#include "calibrate/confidence_ranks.h"
+#include "calibrate/credibility.h"
+#include "calibrate/margin_band_choice.h"
 #include "calibrate/rate.h"
 #include "calibrate/registry.h"
 #include "margin/math.h"
@@ -26,7 +29,7 @@ const CalibratorInfo& info() {
             spec.open_low = true;
             return spec;
           }(),
-          integer_parameter("bands", 3, 1, 1000, "equal-width bands of stated confidence"),
+          integer_parameter("bands", 3, 0, 1000, "bands of stated confidence; 0 = for each model as many as have served best"),
           number_parameter("shrinkage", 100.0, 0.0, 1e9,
                            "observations at which a band's own factor and the target weigh the same; 0 = band factors alone"),
           number_parameter("alpha_correct", 0.0, 0.0, 1.0, "two-rate variant: rate after a right answer; 0 = alpha"),
@@ -34,13 +37,21 @@ const CalibratorInfo& info() {
           choice_parameter("target", {"model", "pool_band"},
                            "what a band shrinks toward: the model's factor, or the pool's mean factor in that band"),
           choice_parameter("entry", {"pool", "identity"}, "a newcomer's factors: the mean of the present models', or 1"),
+          choice_parameter("edges", {"equal", "quantile"},
+                           "where bands are cut: into equal widths, or so that a model states as much in each"),
+          choice_parameter("credibility", {"fixed", "estimated"},
+                           "how far a band's own factor is believed: by `shrinkage` alone, or by how much bands differ beyond chance"),
+          number_parameter("threshold", 0.0, 0.0, 1.0, "a graded outcome of at least this is learned as 1, another as 0; 0 = as it is"),
       }};
   return kInfo;
 }
 
 // {what happened, what was stated}: both averages follow one recursion, so they move as one value.
 using internal::both;
+using internal::ConfidenceRanks;
+using internal::Credibility;
 using internal::Pair;
+using internal::SeenWeights;
 
 double ratio(Pair pair) { return pair[1] == 0.0 ? 1.0 : std::min(pair[0] / pair[1], kFactorMax); }
 
@@ -59,7 +70,7 @@ class FactorMean {
 };
 
 // The published shape is compiled for itself, at half the instructions. kFixedBands: the number of bands, or 0 when it is known only at
-// run time. kPlain: one rate, shrinking toward the model by a positive count; else every option is looked at.
+// run time. kPlain: as published, but for the rate and a positive shrinkage; else every option is looked at.
 template <std::size_t kFixedBands, bool kPlain>
 class Margin final : public Calibrator {
  public:
@@ -72,21 +83,25 @@ class Margin final : public Calibrator {
         symmetric_(alpha_correct_ == alpha_incorrect_),
         shrinks_to_pool_(choice(parameters(), "target") == "pool_band"),
         enters_from_pool_(choice(parameters(), "entry") == "pool"),
-        pool_factors_(band_count_, 1.0) {}
+        cuts_by_rank_(choice(parameters(), "edges") == "quantile"),
+        estimates_credibility_(choice(parameters(), "credibility") == "estimated"),
+        threshold_(number(parameters(), "threshold")),
+        pool_factors_(band_count_, 1.0),
+        credibility_(shrinkage_) {}
 
   [[nodiscard]] int bands() const override { return static_cast<int>(band_count()); }
 
  protected:
   [[nodiscard]] double predict(ModelId model, double confidence) const override {
-    return calibrated(model, band_index(confidence), confidence);
+    return calibrated(model, band_index(model, confidence), confidence);
   }
 
-  void learn(const Observation& observation) override { learn_in_band(observation, band_index(observation.confidence)); }
+  void learn(const Observation& observation) override { learn_in_band(observation, band_index(observation.model, observation.confidence)); }
 
   void predict_then_learn(std::span<const Observation> observations, std::span<double> calibrated) override {
     for (std::size_t r = 0; r < observations.size(); ++r) {
       const Observation& observation = observations[r];
-      const std::size_t k = band_index(observation.confidence);
+      const std::size_t k = band_index(observation.model, observation.confidence);
       calibrated[r] = this->calibrated(observation.model, k, observation.confidence);
       learn_in_band(observation, k);
     }
@@ -104,6 +119,7 @@ class Margin final : public Calibrator {
     }
     const double factor = source != nullptr ? ratio(source->totals_[donor_model]) : enters_from_pool_ ? mean_model_factor() : 1.0;
     totals_[model] = Pair{factor, 1.0};
+    if (cuts_by_rank()) source != nullptr ? ranks_.start_as(model, source->ranks_, donor_model) : ranks_.start(model);
   }
 
   void on_restart_counts() override {
@@ -112,6 +128,7 @@ class Margin final : public Calibrator {
       cell.count = 0.0;
       cell.weighted = both(0.0);
     }
+    for (SeenWeights& weights : seen_weights_) weights = both(0.0);
     if (shrinks_to_pool()) refresh_pool_factors();
   }
 
@@ -120,24 +137,30 @@ class Margin final : public Calibrator {
   }
 
   void describe(ModelId model, Explanation& explanation) const override {
-    const auto k = static_cast<std::size_t>(explanation.band);
+    const std::size_t k = band_index(model, explanation.confidence);
     const Band& cell = band(model, k);
     explanation.factor = effective_factor(model, k);
     explanation.observations = cell.count;
     explanation.terms = {{"accuracy", cell.estimate[0]},
                          {"mean stated confidence", cell.estimate[1]},
                          {"band factor", ratio(cell.estimate)},
-                         {"weight of the band factor", share(cell)},
+                         {"weight of the band factor", share(model, k)},
                          {shrinks_to_pool() ? "pool's band factor" : "model factor", target(model, k)},
                          {"effective factor", explanation.factor}};
+    if (cuts_by_rank()) explanation.terms.push_back({"rank among the model's confidences", ranks_.rank(model, explanation.confidence)});
   }
 
   void make_room(std::size_t models) override {
     bands_.resize(models * band_count());
     totals_.resize(models);
+    if (cuts_by_rank()) ranks_.make_room(models);
+    if (estimates_credibility()) seen_weights_.resize(models * band_count(), both(0.0));
   }
 
-  [[nodiscard]] std::size_t saved_bytes_per_model() const override { return (3 * band_count() + 2) * sizeof(double); }
+  [[nodiscard]] std::size_t saved_bytes_per_model() const override {
+    const std::size_t options = cuts_by_rank() ? ConfidenceRanks::kSavedBytesPerModel : 0;
+    return (3 * band_count() + 2) * sizeof(double) + options;
+  }
 
   void save(internal::Encoder& out) const override {
     for (const Band& cell : bands_) {
@@ -148,6 +171,14 @@ class Margin final : public Calibrator {
     for (const Pair total : totals_) {
       out.real(total[0]);
       out.real(total[1]);
+    }
+    if (cuts_by_rank()) ranks_.save(out);
+    if (estimates_credibility()) {
+      for (const SeenWeights weights : seen_weights_) {
+        out.real(weights[0]);
+        out.real(weights[1]);
+      }
+      credibility_.save(out);
     }
   }
 
@@ -168,6 +199,16 @@ class Margin final : public Calibrator {
       total = Pair{happened, stated};
       if (!(happened >= 0.0 && happened < kCountMax && stated >= 0.0 && stated < kCountMax)) in.fail();
     }
+    if (cuts_by_rank()) ranks_.load(in);
+    if (estimates_credibility()) {
+      for (SeenWeights& weights : seen_weights_) {
+        const double sum = in.real();
+        const double squares = in.real();
+        weights = SeenWeights{sum, squares};
+        if (!(sum >= 0.0 && sum < 2.0 && squares >= 0.0 && squares < 2.0)) in.fail();
+      }
+      credibility_.load(in);
+    }
     if (shrinks_to_pool()) refresh_pool_factors();
   }
 
@@ -183,10 +224,13 @@ class Margin final : public Calibrator {
 
   [[nodiscard]] std::size_t band_count() const { return kFixedBands != 0 ? kFixedBands : band_count_; }
   [[nodiscard]] bool shrinks_to_pool() const { return !kPlain && shrinks_to_pool_; }
-  // band_of, with the minimum taken before the conversion: fewer instructions, the same band.
-  [[nodiscard]] std::size_t band_index(double confidence) const {
+  [[nodiscard]] bool cuts_by_rank() const { return !kPlain && cuts_by_rank_; }
+  [[nodiscard]] bool estimates_credibility() const { return !kPlain && estimates_credibility_; }
+  // band_of the confidence or its rank, with the minimum taken before the conversion: fewer instructions, the same band.
+  [[nodiscard]] std::size_t band_index(ModelId model, double confidence) const {
+    const double place = cuts_by_rank() ? ranks_.rank(model, confidence) : confidence;
     const auto bands = static_cast<double>(band_count());
-    return static_cast<std::size_t>(static_cast<std::int64_t>(std::min(confidence * bands, bands - 1.0)));
+    return static_cast<std::size_t>(static_cast<std::int64_t>(std::min(place * bands, bands - 1.0)));
   }
   [[nodiscard]] const Band& band(ModelId model, std::size_t k) const { return bands_[model * band_count() + k]; }
   [[nodiscard]] Band& band(ModelId model, std::size_t k) { return bands_[model * band_count() + k]; }
@@ -200,15 +244,23 @@ class Margin final : public Calibrator {
     return std::min(effective_factor(model, k) * confidence, 1.0);
   }
 
+  // What is learned of an outcome.
+  [[nodiscard]] double grade(double outcome) const {
+    if (kPlain || threshold_ == 0.0) return outcome;
+    return outcome >= threshold_ ? 1.0 : 0.0;
+  }
+
   void learn_in_band(const Observation& observation, std::size_t k) {
     Band* const bands_of_model = &bands_[observation.model * band_count()];
     Band& band = bands_of_model[k];
-    const Pair observed = {observation.outcome, observation.confidence};
+    const double outcome = grade(observation.outcome);
+    const Pair observed = {outcome, observation.confidence};
+    double rate = alpha_correct_;
     if ((kPlain || symmetric_) && observation.weight == 1.0) [[likely]] {
       band.estimate = keep_ * band.estimate + take_ * observed;
     } else {
-      const double plain = alpha_correct_ * observation.outcome + alpha_incorrect_ * (1.0 - observation.outcome);
-      const double rate = internal::weighted_rate(plain, observation.weight);
+      const double plain = alpha_correct_ * outcome + alpha_incorrect_ * (1.0 - outcome);
+      rate = internal::weighted_rate(plain, observation.weight);
       band.estimate = both(1.0 - rate) * band.estimate + both(rate) * observed;
     }
     band.count += observation.weight;
@@ -218,18 +270,39 @@ class Margin final : public Calibrator {
     for (std::size_t i = 1; i < band_count(); ++i) total += bands_of_model[i].weighted;
     totals_[observation.model] = total;
     if (shrinks_to_pool()) pool_factors_[k] = mean_band_factor(k);
+    if (estimates_credibility()) learn_credibility(observation, k, rate);
+    if (cuts_by_rank()) ranks_.learn(observation.model, observation.confidence, observation.weight);
   }
 
-  // n / (n + k_s): how much a band's own factor counts.
-  [[nodiscard]] double share(const Band& cell) const { return !kPlain && shrinkage_ == 0.0 ? 1.0 : cell.count / (cell.count + shrinkage_); }
+  void learn_credibility(const Observation& observation, std::size_t k, double rate) {
+    SeenWeights& weights = seen_weights_[observation.model * band_count() + k];
+    weights = internal::seen_one_more(weights, rate);
+    const double count = internal::effective_count(weights);
+    if (count == 0.0) return;
+    const Band& cell = band(observation.model, k);
+    const double stated = totals_[observation.model][1];
+    const double own = shrinks_to_pool() || stated == 0.0 ? 0.0 : std::min(cell.weighted[1] / stated, 1.0);
+    credibility_.learn({.accuracy = cell.estimate[0],
+                        .expected = std::min(target(observation.model, k) * cell.estimate[1], 1.0),
+                        .count = count,
+                        .freedom = 1.0 - own},
+                       observation.weight);
+  }
+
+  // n / (n + k_s), or what is estimated: how much a band's own factor counts.
+  [[nodiscard]] double share(ModelId model, std::size_t k) const {
+    if (estimates_credibility()) return credibility_.share(internal::effective_count(seen_weights_[model * band_count() + k]));
+    const double count = band(model, k).count;
+    return !kPlain && shrinkage_ == 0.0 ? 1.0 : count / (count + shrinkage_);
+  }
 
   [[nodiscard]] double target(ModelId model, std::size_t k) const { return shrinks_to_pool() ? pool_factors_[k] : ratio(totals_[model]); }
 
   [[nodiscard]] double effective_factor(ModelId model, std::size_t k) const {
-    const Band& cell = band(model, k);
-    if (!kPlain && shrinkage_ == 0.0) return ratio(cell.estimate);
+    const double own = ratio(band(model, k).estimate);
+    if (!kPlain && shrinkage_ == 0.0 && !estimates_credibility()) return own;
     const double toward = target(model, k);
-    return toward + share(cell) * (ratio(cell.estimate) - toward);
+    return toward + share(model, k) * (own - toward);
   }
 
   // Over the present models that have observations in the band; 1 when there are none.
@@ -264,15 +337,25 @@ class Margin final : public Calibrator {
   const Pair keep_ = both(1.0 - alpha_correct_);
   const bool shrinks_to_pool_;
   const bool enters_from_pool_;
-  std::vector<Band> bands_;           // by model, then band
-  std::vector<Pair> totals_;          // by model: sum of `weighted` over its bands; before any observation {entry factor, 1}
-  std::vector<double> pool_factors_;  // by band: mean_band_factor, kept up to date when target = pool_band
+  const bool cuts_by_rank_;
+  const bool estimates_credibility_;
+  const double threshold_;
+  std::vector<Band> bands_;                // by model, then band
+  std::vector<Pair> totals_;               // by model: sum of `weighted` over its bands; before any observation {entry factor, 1}
+  std::vector<double> pool_factors_;       // by band: mean_band_factor, kept up to date when target = pool_band
+  ConfidenceRanks ranks_;                  // empty unless edges = quantile
+  std::vector<SeenWeights> seen_weights_;  // by model, then band; empty unless credibility = estimated, as is:
+  Credibility credibility_;
 };
 
 std::unique_ptr<Calibrator> make(Parameters resolved) {
+  if (integer(resolved, "bands") == 0) return internal::make_band_choice(info(), std::move(resolved));
   const bool one_rate = number(resolved, "alpha_correct") == number(resolved, "alpha_incorrect");
-  const bool plain = one_rate && number(resolved, "shrinkage") > 0.0 && choice(resolved, "target") == "model";
-  if (plain && integer(resolved, "bands") == 3) return std::make_unique<Margin<3, true>>(std::move(resolved));
+  const bool shrinks_to_model = number(resolved, "shrinkage") > 0.0 && choice(resolved, "target") == "model";
+  const bool no_option =
+      choice(resolved, "edges") == "equal" && choice(resolved, "credibility") == "fixed" && number(resolved, "threshold") == 0.0;
+  if (one_rate && shrinks_to_model && no_option && integer(resolved, "bands") == 3)
+    return std::make_unique<Margin<3, true>>(std::move(resolved));
   return std::make_unique<Margin<0, false>>(std::move(resolved));
 }
 

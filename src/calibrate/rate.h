@@ -1,6 +1,7 @@
 // Rates of exponential averages and gradient steps, and what a weight does to them. Used by the calibrators that forget gradually.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "margin/math.h"
@@ -18,5 +19,8 @@ namespace margin::internal {
 // The rate of an exponential average for an observation of this weight, 1-(1-alpha)^w: two halves forget as much as one whole.
 // Exactly alpha at weight 1.
 [[nodiscard]] inline double weighted_rate(double alpha, double weight) { return weight == 1.0 ? alpha : -expm1(weight * log1p(-alpha)); }
+
+// The rate of an average that starts as if `prior` observations stood behind it, of which `count` follow, and that settles at `rate`.
+[[nodiscard]] inline double settling_rate(double rate, double prior, double count) { return std::max(rate, 1.0 / (prior + count)); }
 
 }  // namespace margin::internal

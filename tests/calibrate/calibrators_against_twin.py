@@ -26,6 +26,13 @@ CASES = [
     ("margin", {"bands": 5, "shrinkage": 3, "target": "pool_band"}, twin.Margin, 1e-12),
     ("margin", {"alpha_correct": 0.02, "alpha_incorrect": 0.1, "shrinkage": 0}, twin.Margin, 1e-12),
     ("margin", {"entry": "identity", "shrinkage": 20}, twin.Margin, 1e-12),
+    ("margin", {"edges": "quantile"}, twin.Margin, 1e-12),
+    ("margin", {"edges": "quantile", "bands": 7, "target": "pool_band"}, twin.Margin, 1e-12),
+    ("margin", {"credibility": "estimated"}, twin.Margin, 1e-12),
+    ("margin", {"credibility": "estimated", "shrinkage": 0, "target": "pool_band", "alpha": 0.2}, twin.Margin, 1e-12),
+    ("margin", {"edges": "quantile", "credibility": "estimated", "bands": 4}, twin.Margin, 1e-12),
+    ("margin", {"threshold": 0.5}, twin.Margin, 1e-12),
+    ("margin", {"bands": 0}, twin.MarginBandChoice, 1e-12),
 ]
 
 

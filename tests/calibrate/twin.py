@@ -134,11 +134,16 @@ class Margin(Twin):
 
     FACTOR_MAX = 20.0
 
-    def __init__(self, alpha=0.04, bands=3, shrinkage=100.0, alpha_correct=0.0, alpha_incorrect=0.0, target="model", entry="pool"):
+    def __init__(self, alpha=0.04, bands=3, shrinkage=100.0, alpha_correct=0.0, alpha_incorrect=0.0, target="model", entry="pool",
+                 edges="equal", credibility="fixed", threshold=0.0):
         super().__init__()
         self.rates = (alpha_correct or alpha, alpha_incorrect or alpha)
         self.bands, self.shrinkage, self.target, self.entry = bands, shrinkage, target, entry
+        self.edges, self.credibility, self.threshold = edges, credibility, threshold
         self.present, self.a, self.c, self.n, self.entry_factor = set(), {}, {}, {}, {}
+        self.ranks = defaultdict(Ranks)
+        self.rates_seen = defaultdict(list)  # by model and band, oldest first
+        self.structure = Structure(shrinkage)
 
     def ratio(self, a, c):
         return 1.0 if c == 0.0 else min(a / c, self.FACTOR_MAX)
@@ -170,16 +175,107 @@ class Margin(Twin):
     def leave(self, i):
         self.present.discard(i)
 
-    def predict(self, i, c):
-        k = band(c, self.bands)
+    def band(self, i, c):
+        return band(self.ranks[i].rank(c), self.bands) if self.edges == "quantile" else band(c, self.bands)
+
+    def shrink_target(self, i, k):
+        return self.pool_factor(k) if self.target == "pool_band" else self.model_factor(i)
+
+    def effective_count(self, i, k):
+        """Of an exponential average: (sum of weights)^2 / sum of squared weights, by the rates that it was taught with."""
+        total = squares = 0.0
+        for r in self.rates_seen[i, k]:
+            total, squares = (1.0 - r) * total + r, (1.0 - r) ** 2 * squares + r ** 2
+        return max(1.0, total ** 2 / squares) if squares > 0.0 else 0.0
+
+    def own_share(self, i, k):
+        if self.credibility == "estimated":
+            return self.structure.share(self.effective_count(i, k))
         n = self.n[i][k]
-        own = 1.0 if self.shrinkage == 0.0 else n / (n + self.shrinkage)
-        target = self.pool_factor(k) if self.target == "pool_band" else self.model_factor(i)
-        return clip01((own * self.band_factor(i, k) + (1.0 - own) * target) * c)
+        return 1.0 if self.shrinkage == 0.0 else n / (n + self.shrinkage)
+
+    def predict(self, i, c):
+        k = self.band(i, c)
+        own = self.own_share(i, k)
+        return clip01((own * self.band_factor(i, k) + (1.0 - own) * self.shrink_target(i, k)) * c)
 
     def learn(self, i, c, o, w):
-        k = band(c, self.bands)
+        if self.threshold > 0.0:
+            o = float(o >= self.threshold)
+        k = self.band(i, c)
         r = rate(self.rates[0] * o + self.rates[1] * (1.0 - o), w)
         self.a[i][k] = (1.0 - r) * self.a[i][k] + r * o
         self.c[i][k] = (1.0 - r) * self.c[i][k] + r * c
         self.n[i][k] += w
+        self.ranks[i].learn(c, w)
+        if self.credibility == "estimated":
+            self.rates_seen[i, k].append(r)
+            stated = [n * x for n, x in zip(self.n[i], self.c[i])]
+            others = 1.0 if self.target == "pool_band" or sum(stated) == 0.0 else 1.0 - min(1.0, stated[k] / sum(stated))
+            expected = min(1.0, self.shrink_target(i, k) * self.c[i][k])
+            self.structure.learn(self.a[i][k], expected, self.effective_count(i, k), others, w)
+
+
+class Ranks:
+    """Where a confidence stands among those stated lately: a decayed histogram of whole percents that starts flat."""
+
+    def __init__(self):
+        self.mass, self.count = [1.0 / 101.0] * 101, 0.0
+
+    def rank(self, c):
+        own = math.floor(c * 100.0)
+        return sum(self.mass[:own]) + 0.5 * self.mass[own]
+
+    def learn(self, c, w):
+        self.count += w
+        r = w * max(0.01, 1.0 / (10.0 + self.count))
+        own = math.floor(c * 100.0)
+        self.mass = [(1.0 - r) * mass + (r if i == own else 0.0) for i, mass in enumerate(self.mass)]
+
+
+class Structure:
+    """Buhlmann and Straub's variances, averaged over what was taught: of one outcome, of bands about what is expected of them, and what
+    chance alone would make of the latter."""
+
+    def __init__(self, shrinkage):
+        self.noise, self.others, self.chance, self.count = 0.2, 0.5, 0.5 * 0.2 / 25.0, 0.0
+        self.apart = self.chance + 0.5 * 0.2 / max(1.0, shrinkage)
+
+    def share(self, n):
+        between = max(0.0, self.apart - self.chance) / self.others if self.others > 0.0 else math.inf
+        return n * between / (n * between + self.noise) if n * between + self.noise > 0.0 else 0.0
+
+    def learn(self, accuracy, expected, n, others, w):
+        if n == 0.0:
+            return
+        self.count += w
+        r = w * max(0.002, 1.0 / (100.0 + self.count))
+        noise = accuracy * (1.0 - accuracy)
+        self.noise += r * (noise - self.noise)
+        self.apart += r * ((accuracy - expected) ** 2 - self.apart)
+        self.chance += r * (others * noise / n - self.chance)
+        self.others += r * (others - self.others)
+
+
+class MarginBandChoice:
+    """margin with bands = 0: the number of bands whose decayed squared error is the lowest for a model."""
+
+    def __init__(self, bands=0, **rest):
+        self.members = [Margin(bands=k, **rest) for k in (1, 2, 3, 5, 10)]
+        self.errors = defaultdict(lambda: [0.0] * len(self.members))
+
+    def join(self, i):
+        for member in self.members:
+            member.join(i)
+
+    def leave(self, i):
+        for member in self.members:
+            member.leave(i)
+
+    def predict(self, i, c):
+        return self.members[self.errors[i].index(min(self.errors[i]))].predict(i, c)
+
+    def learn(self, i, c, o, w):
+        for j, member in enumerate(self.members):
+            self.errors[i][j] += 0.005 * w * ((member.predict(i, c) - o) ** 2 - self.errors[i][j])
+            member.learn(i, c, o, w)
