@@ -113,6 +113,7 @@ TEST(Limits, ChunkHeadersAndTrailersAreBounded) {
   TestServer server(echo, {.header_bytes_max = 500});
   expect_refused(server, post("Transfer-Encoding: chunked\r\n", "1;" + std::string(600, 'a')), 431, "headers_too_large");
   expect_refused(server, post("Transfer-Encoding: chunked\r\n", "0\r\nX: " + std::string(600, 'a')), 431, "headers_too_large");
+  expect_refused(server, post("Transfer-Encoding: chunked\r\n", "0\r\nX: " + std::string(600, 'a') + "\r\n\r\n"), 431, "headers_too_large");
 }
 
 TEST(Limits, LargeRefusedBodyStillLetsTheClientReadTheAnswer) {

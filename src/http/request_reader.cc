@@ -190,21 +190,14 @@ RequestReader::Step RequestReader::read_head() {
     const void* const found = std::memchr(buffer_.get() + scanned_, '\n', end_ - scanned_);
     const bool complete_line = found != nullptr;
     const std::size_t line_end = complete_line ? static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.get()) + 1 : end_;
+    // In the order of the bytes that break a rule, so that the answer does not depend on where packets end.
     const char first = line_start_ < end_ ? buffer_[line_start_] : '\r';
     if (lines_ == 0 && !is_letter(first) && first != '\r') {
       const bool tls_hello = first == '\x16';
       return refuse_malformed(tls_hello ? "TLS spoken to a plain HTTP port" : "it does not start with a method");
     }
-    if (lines_ > 0 && (first == ' ' || first == '\t')) return refuse_malformed("a header is folded over lines");
-    if (complete_line && (line_end - line_start_ < 2 || buffer_[line_end - 2] != '\r')) {
-      return refuse_malformed("a line does not end with carriage return and line feed");
-    }
-    const bool empty_line = complete_line && line_end - line_start_ == 2;
-    if (empty_line && lines_ == 0) {  // before a request, as old clients send after a body
-      begin_ = position_ = scanned_ = line_start_ = line_end;
-      if (begin_ == end_) return Step::kNeedMore;
-      continue;
-    }
+    if (lines_ > 0 && line_start_ - begin_ < limits_.header_bytes_max && (first == ' ' || first == '\t'))
+      return refuse_malformed("a header is folded over lines");
     if (line_end - begin_ > limits_.header_bytes_max) {
       if (lines_ == 0) {
         return refuse(
@@ -213,6 +206,15 @@ RequestReader::Step RequestReader::read_head() {
       }
       return refuse({Counters::kHeaderTooLarge, 431, "headers_too_large",
                      "the headers are larger than " + std::to_string(limits_.header_bytes_max) + " bytes"});
+    }
+    if (complete_line && (line_end - line_start_ < 2 || buffer_[line_end - 2] != '\r')) {
+      return refuse_malformed("a line does not end with carriage return and line feed");
+    }
+    const bool empty_line = complete_line && line_end - line_start_ == 2;
+    if (empty_line && lines_ == 0) {  // before a request, as old clients send after a body
+      begin_ = position_ = scanned_ = line_start_ = line_end;
+      if (begin_ == end_) return Step::kNeedMore;
+      continue;
     }
     scanned_ = line_end;
     if (!complete_line) return Step::kNeedMore;
@@ -296,12 +298,17 @@ RequestReader::Step RequestReader::read_body() {
   while (!parser.is_done()) {
     if (position_ == end_) return Step::kNeedMore;
     beast::error_code error;
-    position_ += parser.put(boost::asio::const_buffer(unread().data(), unread().size()), error);
-    if (error == beast::http::error::need_more) {
-      if (unread().size() <= limits_.header_bytes_max) return Step::kNeedMore;
+    // One put parses one piece of the body, or one chunk's header with the trailers that may follow the last.
+    const std::size_t body_bytes = request_.body.size();
+    const std::size_t parsed = parser.put(boost::asio::const_buffer(unread().data(), unread().size()), error);
+    const bool incomplete = error == beast::http::error::need_more;
+    const std::size_t framing_bytes = incomplete ? unread().size() : parsed - (request_.body.size() - body_bytes);
+    position_ += parsed;
+    if (framing_bytes > limits_.header_bytes_max) {
       return refuse({Counters::kHeaderTooLarge, 431, "headers_too_large",
                      "a chunk's header or trailer is larger than " + std::to_string(limits_.header_bytes_max) + " bytes"});
     }
+    if (incomplete) return Step::kNeedMore;
     if (error == beast::http::error::body_limit) {
       return refuse({Counters::kBodyTooLarge, 413, "body_too_large",
                      "the chunked body has more than the allowed " + std::to_string(body_bytes_max_) + " bytes"});

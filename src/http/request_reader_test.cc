@@ -1,52 +1,14 @@
 // The reader as a function of bytes: what it finds must not depend on how they are cut into packets.
-#include "http/request_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "margin/random.h"
+#include "http/request_reader_testing.h"
 
 namespace margin::http {
 namespace {
-
-// Everything a connection that sends `bytes`, cut at random by `seed` (0: not at all), makes of them.
-std::vector<std::string> read_all(std::string_view bytes, const Limits& limits, std::uint64_t seed) {
-  RequestReader reader(limits);
-  Random random(seed);
-  std::vector<std::string> found;
-  while (true) {
-    switch (reader.next()) {
-      case RequestReader::Step::kNeedMore: {
-        if (bytes.empty()) {
-          if (!reader.empty()) found.push_back("cut");
-          return found;
-        }
-        const std::span<char> space = reader.space();
-        const std::size_t wanted = seed == 0 ? bytes.size() : 1 + random.below(random.below(4) == 0 ? 3000 : 7);
-        const std::size_t count = std::min({wanted, bytes.size(), space.size()});
-        std::memcpy(space.data(), bytes.data(), count);
-        reader.received(count);
-        bytes.remove_prefix(count);
-        break;
-      }
-      case RequestReader::Step::kHead: reader.accept_body(limits.body_bytes_max); break;
-      case RequestReader::Step::kRequest: {
-        const Request& request = reader.request();
-        std::string text = std::string(request.method) + " " + std::string(request.path) + "?" + std::string(request.query) + "\n";
-        for (const Header& header : request.headers) text += std::string(header.name) + "=" + std::string(header.value) + "\n";
-        found.push_back(text + std::string(request.body) + (request.keep_alive ? "" : " last"));
-        reader.finish();
-        break;
-      }
-      case RequestReader::Step::kRefused:
-        found.push_back(std::to_string(reader.refused().status) + " " + reader.refused().code);
-        return found;
-    }
-  }
-}
 
 TEST(RequestReader, FindsTheSameRequestsHoweverTheBytesAreCut) {
   const Limits limits{.header_bytes_max = 20'000, .body_bytes_max = 50'000};
