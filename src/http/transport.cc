@@ -65,7 +65,8 @@ class PlainTransport final : public StreamTransport<Socket> {
   std::size_t write_now(Pieces pieces) override {
     error_code error;
     // An error that stays shows again in write(), which reports it.
-    const std::size_t bytes = stream_.write_some(buffers_of(pieces), error);
+    const std::size_t bytes =
+        pieces.back().empty() ? stream_.write_some(asio::buffer(pieces[0]), error) : stream_.write_some(buffers_of(pieces), error);
     return error ? 0 : bytes;
   }
 
