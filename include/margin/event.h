@@ -47,10 +47,14 @@ struct PoolConfigured {
 struct ModelJoined {
   std::string model;
   std::string predecessor;  // the version it replaces, whose factors it enters with; empty: enters from the pool
+
+  bool operator==(const ModelJoined&) const = default;
 };
 
 struct ModelLeft {
   std::string model;
+
+  bool operator==(const ModelLeft&) const = default;
 };
 
 // One response as it was calibrated when the decision was made.
@@ -70,12 +74,16 @@ struct RecordedResponse {
   double n = 0.0;           // weighted observations behind this (model, band)
   double weight = 0.0;      // what the ballot added to its answer's score
   std::vector<Term> terms;  // of the weight, where the vote has some: scale, x and trust of `stacked`
+
+  bool operator==(const RecordedResponse&) const = default;
 };
 
 // Without this model another answer would have been selected.
 struct DecisiveModel {
   std::string model;
   std::uint32_t answer = kNoAnswer;  // that one; kNoAnswer: none
+
+  bool operator==(const DecisiveModel&) const = default;
 };
 
 // A decision's id is its event's id.
@@ -94,6 +102,8 @@ struct DecisionMade {
   std::optional<double> max_error;      // that was asked for, in (0, 1)
   bool abstained = false;               // 1 - p_correct > max_error: the answer should not be used; its outcome teaches all the same
   std::vector<DecisiveModel> decisive;  // each taken out alone; the 32 models with most weight were tried
+
+  bool operator==(const DecisionMade&) const = default;
 };
 
 // A resolved grade.
@@ -101,6 +111,8 @@ struct Grade {
   std::string model;
   double outcome = 0.0;
   std::string channel{};  // empty: every response of the model in that decision; {} so that {model, outcome} is complete
+
+  bool operator==(const Grade&) const = default;
 };
 
 // What became known about a decision. A feedback's id is its event's id. Exactly one of the three forms:
@@ -113,24 +125,37 @@ struct OutcomeObserved {
   std::optional<double> selected;
   double weight = 1.0;  // in (0, 1]
   std::string source;   // who says so; reverts may name it
+
+  bool operator==(const OutcomeObserved&) const = default;
 };
 
 // Takes back one feedback (by its id), or all earlier feedback of a source. A mark: the pool must then be folded again (margin/pool.h).
 struct OutcomeReverted {
   std::optional<Uuid> feedback;
   std::string source;  // used when `feedback` is absent
+
+  bool operator==(const OutcomeReverted&) const = default;
 };
 
-struct LearningFrozen {};  // outcomes are recorded and not learned
-struct LearningResumed {};
+// Outcomes are recorded and not learned.
+struct LearningFrozen {
+  bool operator==(const LearningFrozen&) const = default;
+};
+struct LearningResumed {
+  bool operator==(const LearningResumed&) const = default;
+};
 
 // Calibrated confidence of this model is factor x stated from now on, in every cell; learning goes on underneath.
 struct FactorPinned {
   std::string model;
   double factor = 1.0;  // in [0, 20]
+
+  bool operator==(const FactorPinned&) const = default;
 };
 struct FactorUnpinned {
   std::string model;
+
+  bool operator==(const FactorUnpinned&) const = default;
 };
 
 using EventBody = std::variant<PoolConfigured, ModelJoined, ModelLeft, DecisionMade, OutcomeObserved, OutcomeReverted, LearningFrozen,
@@ -140,6 +165,8 @@ struct Event {
   Uuid id;
   std::int64_t time_ms = 0;  // the server's clock at append; a pool's time never goes back (an earlier stamp counts as the latest seen)
   EventBody body;
+
+  bool operator==(const Event&) const = default;
 };
 
 }  // namespace margin

@@ -22,6 +22,8 @@ struct Sureness {
   double effective_n = 0.0;  // decisions like this one that the estimate rests on
   TrustStatus status = TrustStatus::kCold;
 
+  bool operator==(const Sureness&) const = default;
+
   // Answer only if the promise holds: 1 - p_correct <= max_error. What is not answered is a typed abstention.
   [[nodiscard]] bool promises(double max_error) const { return 1.0 - p_correct <= max_error; }
 };

@@ -8,6 +8,8 @@ namespace margin {
 struct Term {
   std::string name;
   double value = 0.0;
+
+  bool operator==(const Term&) const = default;
 };
 
 }  // namespace margin

@@ -46,6 +46,8 @@ struct Record {
   Event event;
   std::optional<RequestMark> mark{};
   std::string note{};
+
+  bool operator==(const Record&) const = default;
 };
 
 inline constexpr std::size_t kPoolNameBytesMax = 256;
