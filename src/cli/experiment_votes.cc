@@ -3,6 +3,7 @@
 
 #include "cli/condition_flags.h"
 #include "cli/experiment.h"
+#include "cli/outcome_flags.h"
 #include "cli/output_flags.h"
 #include "cli/progress.h"
 #include "dataset/text.h"
@@ -15,12 +16,14 @@ namespace {
 using experiment::Condition;
 
 constexpr const char* kFooter =
-    "Every vote on the same calibrated confidences: pass@1 on the target against the other votes, the single model that was best on the\n"
+    "Every vote on the same calibrated confidences (where outcomes come late or in part, on its own): pass@1 on the target against the "
+    "other votes, the single model that was best on the\n"
     "source and the one best in hindsight; the first tasks from nothing; the pace after the shift; and, for each vote, how well the\n"
     "decision's own probability holds and whether a promised error is kept.\n\n"
     "Examples:\n"
     "  margin experiment votes --all-pairs log.jsonl --method margin_adaptive --pools 2,3,5,8 --subsets 4 --orderings 4 --resamples 1000\n"
-    "  margin experiment votes --source log.jsonl:easy --target log.jsonl:hard --votes stacked,stacked@1,sum --max-error 0.05\n";
+    "  margin experiment votes --source log.jsonl:easy --target log.jsonl:hard --votes stacked,stacked@1,sum --max-error 0.05\n"
+    "  margin experiment votes --all-pairs log.jsonl --feedback selected --remedy implied --orderings 4 --resamples 1000\n";
 
 struct VotesFlags {
   ConditionFlags conditions;
@@ -29,6 +32,7 @@ struct VotesFlags {
   LogFlags log;
   OutputFlags output;
   PoolSizeFlags pools;
+  OutcomeFlags outcomes;
   std::vector<std::string> votes = {"all"};
   std::string focus = "stacked";
   double max_error = 0.1;
@@ -58,13 +62,16 @@ int run(const VotesFlags& flags) {
   if (!votes) return complain(votes.error().message);
   const Result<std::vector<std::size_t>> sizes = flags.pools.sizes();
   if (!sizes) return complain(sizes.error().message);
+  const Result<experiment::PassOptions> pass = flags.outcomes.pass();
+  if (!pass) return complain(pass.error().message);
   const Result<std::vector<Condition>> conditions = read_conditions(flags.conditions, flags.log);
   if (!conditions) return complain(conditions.error().message);
   const experiment::VotesOptions options{.orderings = flags.run.orderings,
                                          .seed = flags.run.seed,
                                          .resamples = flags.run.resamples,
                                          .threads = {flags.run.threads},
-                                         .max_error = flags.max_error};
+                                         .max_error = flags.max_error,
+                                         .pass = *pass};
 
   std::vector<experiment::VotesGroup> groups;
   {
@@ -114,6 +121,7 @@ Command add_votes_experiment(CLI::App& experiment) {
   flags->log.add_to(*app);
   flags->run.add_to(*app);
   flags->run.add_resamples_to(*app);
+  flags->outcomes.add_to(*app);
   flags->pools.pools = {"all"};
   flags->pools.add_to(*app);
   flags->output.add_to(*app);

@@ -28,46 +28,55 @@ std::vector<std::uint32_t> shuffled(const Condition& condition, std::uint64_t se
   return order;
 }
 
-// One vote over the calibrated confidences of a pass, decided before it is learned.
-class Walk {
- public:
-  Walk(const Stream& stream, const Pass& pass, const Vote& fresh) : stream_(stream), pass_(pass) {
-    auto restored = restore_vote(fresh.snapshot());
-    MARGIN_CHECK(restored.ok(), "a vote restores from its own snapshot");
-    vote_ = std::move(restored).value();
-  }
-
-  struct Decision {
-    std::optional<double> outcome;  // nullopt: nothing voted, or the outcome is not known
-    double share = 0.0;
-  };
-  Decision step(std::uint32_t number) {
-    const Stream::Task& task = stream_.tasks[number];
-    if (task.answers == 0) return {};
-    ballots_.clear();
-    outcomes_.clear();
-    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
-      ballots_.push_back({.model = stream_.model[row], .answer = stream_.answer[row], .confidence = pass_.calibrated[row]});
-      outcomes_.push_back(stream_.outcome[row]);
-    }
-    vote_->tally(ballots_, task.answers, tally_);
-    Decision decision{.outcome = {}, .share = tally_.share};
-    for (std::size_t i = 0; i < ballots_.size() && tally_.winner != kNoAnswer; ++i) {
-      if (ballots_[i].answer != tally_.winner || std::isnan(outcomes_[i])) continue;
-      decision.outcome = std::max(decision.outcome.value_or(0.0), outcomes_[i]);
-    }
-    vote_->learn(ballots_, task.answers, outcomes_);
-    return decision;
-  }
-
- private:
-  const Stream& stream_;
-  const Pass& pass_;
-  std::unique_ptr<Vote> vote_;
-  std::vector<Ballot> ballots_;
-  std::vector<double> outcomes_;
-  Tally tally_;
+struct Decision {
+  std::optional<double> outcome;  // nullopt: nothing voted, or the outcome is not known
+  double share = 0.0;
 };
+
+// The best outcome among the winner's supporters.
+std::optional<double> outcome_of(const Stream& stream, const Stream::Task& task, std::uint32_t winner) {
+  std::optional<double> best;
+  for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows && winner != kNoAnswer; ++row) {
+    if (stream.answer[row] != winner || std::isnan(stream.outcome[row])) continue;
+    best = std::max(best.value_or(0.0), stream.outcome[row]);
+  }
+  return best;
+}
+
+// One vote over the calibrated confidences of a pass, each task decided before it is learned; by place in `order`.
+std::vector<Decision> walk(const Stream& stream, std::span<const std::uint32_t> order, const Pass& pass, const Vote& fresh) {
+  auto restored = restore_vote(fresh.snapshot());
+  MARGIN_CHECK(restored.ok(), "a vote restores from its own snapshot");
+  const std::unique_ptr<Vote> vote = std::move(restored).value();
+  std::vector<Ballot> ballots;
+  Tally tally;
+  std::vector<Decision> decisions;
+  for (const std::uint32_t number : order) {
+    const Stream::Task& task = stream.tasks[number];
+    decisions.emplace_back();
+    if (task.answers == 0) continue;
+    ballots.clear();
+    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
+      ballots.push_back({.model = stream.model[row], .answer = stream.answer[row], .confidence = pass.calibrated[row]});
+    }
+    vote->tally(ballots, task.answers, tally);
+    decisions.back() = {outcome_of(stream, task, tally.winner), tally.share};
+    vote->learn(ballots, task.answers, std::span(stream.outcome).subspan(task.first_row, task.rows));
+  }
+  return decisions;
+}
+
+// The same where method and vote learn only what arrives.
+std::vector<Decision> replayed(const Stream& stream, std::span<const std::uint32_t> order, const Calibrator& method, const Vote& vote,
+                               const PassOptions& options) {
+  const Pass pass = replay(stream, order, method, vote, options);
+  std::vector<Decision> decisions;
+  for (const std::uint32_t number : order) {
+    const Pass::Selection& selection = pass.selections[number];
+    decisions.push_back({outcome_of(stream, stream.tasks[number], selection.answer), selection.share});
+  }
+  return decisions;
+}
 
 // What one vote made of one ordering.
 struct Ordered {
@@ -82,17 +91,47 @@ double share_right(const std::vector<double>& outcomes) {
 
 bool is_settled(std::size_t place) { return place >= kSettled && place < 2 * kSettled; }
 
-Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> order, const Pass& pass, const Vote& vote,
+// What a decision's trust has learned when a task is decided: the decisions whose outcome has arrived by then, in the order of the tasks.
+class LateTrust {
+ public:
+  LateTrust(const Stream& stream, std::span<const std::uint32_t> order, std::size_t lag)
+      : stream_(stream), order_(order), lag_(lag), trust_(DecisionTrust::make(kTrustMethod).value()) {}
+
+  // Before the task at the next place.
+  DecisionTrust& next(const std::vector<Decision>& decisions) {
+    for (; learned_ < place_ && learned_rows_ + rows_at(learned_) + lag_ <= rows_; ++learned_) {
+      learned_rows_ += rows_at(learned_);
+      const Decision& decision = decisions[learned_];
+      if (!decision.outcome) continue;
+      const Status status = trust_.observe({.share = decision.share, .outcome = *decision.outcome});
+      MARGIN_CHECK(status.ok(), "shares and outcomes are in [0, 1]");
+    }
+    rows_ += rows_at(place_++);
+    return trust_;
+  }
+
+ private:
+  [[nodiscard]] std::size_t rows_at(std::size_t place) const { return stream_.tasks[order_[place]].rows; }
+
+  const Stream& stream_;
+  const std::span<const std::uint32_t> order_;
+  const std::size_t lag_;
+  DecisionTrust trust_;
+  std::size_t place_ = 0, learned_ = 0;      // places in the order
+  std::size_t rows_ = 0, learned_rows_ = 0;  // rows before them
+};
+
+Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> order, const std::vector<Decision>& decisions,
                      const VotesOptions& options) {
   const std::size_t tasks = condition.target.tasks.size();
   Outcomes selected(tasks), error(tasks);
-  std::vector<double> first, settled, fresh_settled, probabilities, outcomes;
-  DecisionTrust trust = DecisionTrust::make(kTrustMethod).value();
+  std::vector<double> first, settled, probabilities, outcomes;
+  LateTrust late(condition.stream, order, options.pass.lag);
   DecisionScores scores;
   std::size_t answered = 0;
-  Walk walk(condition.stream, pass, vote);
   for (std::size_t place = 0; place < order.size(); ++place) {
-    const Walk::Decision decision = walk.step(order[place]);
+    DecisionTrust& trust = late.next(decisions);
+    const Decision& decision = decisions[place];
     if (!decision.outcome) continue;
     if (place < kFirstTasks && place < condition.source_tasks) first.push_back(*decision.outcome);
     if (place >= condition.source_tasks) {
@@ -109,13 +148,6 @@ Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> 
       }
     }
     trust.decided();
-    const Status learned = trust.observe({.share = decision.share, .outcome = *decision.outcome});
-    MARGIN_CHECK(learned.ok(), "shares and outcomes are in [0, 1]");
-  }
-  Walk late(condition.stream, pass, vote);
-  for (std::size_t place = condition.source_tasks; place < std::min(order.size(), condition.source_tasks + 2 * kSettled); ++place) {
-    const Walk::Decision decision = late.step(order[place]);
-    if (decision.outcome && is_settled(place - condition.source_tasks)) fresh_settled.push_back(*decision.outcome);
   }
 
   const Predictions rows{probabilities, outcomes};
@@ -125,7 +157,18 @@ Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> 
   scores.decisions = static_cast<double>(probabilities.size());
   scores.answered = probabilities.empty() ? 0.0 : static_cast<double>(answered) / static_cast<double>(probabilities.size());
   if (answered > 0) scores.promised /= static_cast<double>(answered);
-  return {mean_rows(selected), mean_rows(error), share_right(first), share_right(settled), share_right(fresh_settled), std::move(scores)};
+  return {mean_rows(selected), mean_rows(error), share_right(first), share_right(settled), 0.0, std::move(scores)};
+}
+
+// pass@1 of the settled tasks, by a vote started at the target on the confidences of a pass over all.
+double settled_from_the_target(const Condition& condition, std::span<const std::uint32_t> order, const Pass& pass, const Vote& vote) {
+  const auto target = order.subspan(condition.source_tasks);
+  const std::vector<Decision> decisions = walk(condition.stream, target.first(std::min(target.size(), 2 * kSettled)), pass, vote);
+  std::vector<double> settled;
+  for (std::size_t place = kSettled; place < decisions.size(); ++place) {
+    if (decisions[place].outcome) settled.push_back(*decisions[place].outcome);
+  }
+  return share_right(settled);
 }
 
 Measured measured(std::span<const TaskRows> rows, const Resampling& resampling) { return {statistic(rows), resampling.of(rows)}; }
@@ -178,17 +221,29 @@ Resampled means_of(const std::vector<double>& sums, double n) {
 std::optional<VotesResult> run_votes(const Condition& condition, const Calibrator& method, std::span<const VoteEntrant> votes,
                                      const VotesOptions& options, Progress* progress) {
   const auto sum = make_vote("sum").value();
+  PassOptions arriving = options.pass;
+  arriving.boundary = condition.source_tasks;
   std::vector<std::vector<Ordered>> orderings(votes.size(), std::vector<Ordered>(options.orderings));
   const bool finished = parallel_for(options.orderings, options.threads, progress, [&](std::size_t number) {
     const std::vector<std::uint32_t> order = shuffled(condition, options.seed, number);
+    if (!options.every_outcome_at_once()) {
+      for (std::size_t v = 0; v < votes.size(); ++v) {
+        orderings[v][number] = one_ordering(condition, order, replayed(condition.stream, order, method, *votes[v].vote, arriving), options);
+      }
+      return;
+    }
     const Pass pass = replay(condition.stream, order, method, *sum);
-    for (std::size_t v = 0; v < votes.size(); ++v) orderings[v][number] = one_ordering(condition, order, pass, *votes[v].vote, options);
+    for (std::size_t v = 0; v < votes.size(); ++v) {
+      const Vote& vote = *votes[v].vote;
+      orderings[v][number] = one_ordering(condition, order, walk(condition.stream, order, pass, vote), options);
+      orderings[v][number].settled_fresh = settled_from_the_target(condition, order, pass, vote);
+    }
   });
   if (!finished) return std::nullopt;
 
   const PassesOptions passes{.seed = options.seed, .resamples = options.resamples, .threads = options.threads};
   const Resampling resampling(condition.target.tasks.size(), passes, nullptr);
-  const bool long_enough = condition.target.tasks.size() >= kSettled + kSettled / 4;
+  const bool long_enough = options.every_outcome_at_once() && condition.target.tasks.size() >= kSettled + kSettled / 4;
   VotesResult result{.name = condition.name};
   for (std::size_t v = 0; v < votes.size(); ++v) {
     result.votes.push_back(summed_up(votes[v].label, orderings[v], long_enough, resampling));

@@ -1,5 +1,6 @@
 // Votes: which way to count selects the better answer after a change of work, and how well the decision's own probability holds. What
-// `margin experiment votes` computes. Calibrated confidences do not depend on the vote, so all votes share the passes of a method.
+// `margin experiment votes` computes. With every outcome at once calibrated confidences do not depend on the vote, and all votes share the
+// passes of a method; else each vote has its own, since what it selects decides what is learned.
 #pragma once
 
 #include <memory>
@@ -24,6 +25,10 @@ struct VotesOptions {
   std::size_t resamples = 10'000;
   Threads threads;
   double max_error = 0.1;  // promised: what is less sure is not answered
+  // Which outcomes arrive, and when. Its boundary is the shift: the source has full feedback.
+  PassOptions pass;
+
+  [[nodiscard]] bool every_outcome_at_once() const { return pass.lag == 0 && pass.feedback == Feedback::kFull; }
 };
 
 // The decisions of the target, by their own probability: the mean over orderings.
@@ -41,7 +46,8 @@ struct VoteResult {
   std::string label;
   Measured pass1;
   double first = 0.0;  // pass@1 of the first kFirstTasks of the source, from nothing
-  // pass@1 of the tasks kSettled to 2 kSettled of the target, minus that of a vote started at the target; nullopt: the target is too short.
+  // pass@1 of the tasks kSettled to 2 kSettled of the target, minus that of a vote started at the target; nullopt: the target is too short,
+  // or not every outcome comes at once.
   std::optional<double> kept_pace;
   DecisionScores decision;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "experiment/passes_report.h"
+
 namespace margin::experiment {
 namespace {
 
@@ -76,8 +78,8 @@ report::Table decision_table(const VotesGroup& group, const std::vector<VotesGro
 report::Report votes_report(std::span<const VotesGroup> groups, const VotesOptions& options, const std::string& focus) {
   report::Report report{.title = "Votes"};
   report.summary.push_back(
-      fmt::format("Mean over {} orderings (seed {}), {} resamples of the target's tasks. Method and vote learn on the source and go on.",
-                  options.orderings, options.seed, options.resamples));
+      fmt::format("Mean over {} orderings (seed {}), {} resamples of the target's tasks{}. Method and vote learn on the source and go on.",
+                  options.orderings, options.seed, options.resamples, outcome_words(options.pass)));
   for (const VotesGroup& group : groups) {
     const std::vector<VotesGroup::Line> lines = group.lines();
     report.sections.push_back({.heading = group.name(),

@@ -37,6 +37,39 @@ TEST(Votes, SelectAsAShiftThatGoesOnDoes) {
   }
 }
 
+// Where outcomes come late or in part each vote has a pass of its own, which is that of the shift with that vote.
+TEST(Votes, LearnWhatArrivesWhenItArrives) {
+  const auto simulation = dataset::simulate("paper", {.tasks = 80});
+  const Condition shift = condition(*simulation, "STEM", "HUM");
+  const std::vector<VoteEntrant> votes = every_vote();
+  std::vector<Entrant> entrants;
+  entrants.push_back({"margin", std::move(make_calibrator("margin")).value()});
+  const PassOptions late{.lag = 100};
+  const PassOptions partial{.feedback = Feedback::kSelected, .remedy = RemedyKind::kImplied};
+  for (const PassOptions& pass : {late, partial}) {
+    const auto ours = run_votes(shift, *entrants[0].method, votes, {.orderings = 2, .seed = 5, .resamples = 10, .pass = pass});
+    ASSERT_TRUE(ours.has_value());
+    for (std::size_t v = 0; v < votes.size(); ++v) {
+      const auto theirs = run_shift(shift, entrants, *votes[v].vote,
+                                    {.boundary = Boundary::kCarry, .orderings = 2, .seed = 5, .pass = pass, .resamples = 10});
+      EXPECT_NEAR(*ours->votes[v].pass1.value, *theirs->entrants[0].scores.mean[kPass1], 1e-12) << votes[v].label;
+      EXPECT_FALSE(ours->votes[v].kept_pace.has_value());
+    }
+  }
+}
+
+TEST(Votes, DecisionsAreAsSureAsOutcomesThatHaveArrivedAllow) {
+  const auto simulation = dataset::simulate("paper", {.tasks = 60});
+  const Condition shift = condition(*simulation, "STEM", "HUM");
+  const auto method = std::move(make_calibrator("raw")).value();
+  std::vector<VoteEntrant> votes;
+  votes.push_back({"sum", std::move(make_vote("sum")).value()});
+  const auto at_once = run_votes(shift, *method, votes, {.orderings = 1, .resamples = 0});
+  const auto never = run_votes(shift, *method, votes, {.orderings = 1, .resamples = 0, .pass = {.lag = 100'000}});
+  EXPECT_EQ(*at_once->votes[0].pass1.value, *never->votes[0].pass1.value) << "nothing that selects has learned";
+  EXPECT_NE(at_once->votes[0].decision.ece, never->votes[0].decision.ece);
+}
+
 TEST(Votes, DoNotDependOnTheNumberOfThreads) {
   const auto simulation = dataset::simulate("paper", {.tasks = 40});
   const Condition shift = condition(*simulation, "GSM", "COMP");
