@@ -1,9 +1,12 @@
 #include "log/sqlite_reader.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "log/codec.h"
 #include "log/limits.h"
@@ -32,15 +35,34 @@ Error damaged(std::string_view pool, std::uint64_t offset, std::string_view how)
   return {ErrorCode::kCorrupt, "event " + std::to_string(offset) + " of pool " + printable(pool) + " " + std::string(how)};
 }
 
+// A name as SQLite's URIs take it.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (const char each : path) {
+    if (each == '%' || each == '?' || each == '#') {
+      text += "%" + hex(static_cast<std::uint64_t>(each)).substr(14);
+    } else {
+      text += each;
+    }
+  }
+  return text;
+}
+
+// A reader of a write-ahead journal takes locks in a file beside the store, so it asks for more than reading. Where it may not, and there
+// is no journal (a closed store on a medium that cannot be written), it reads the file alone.
+Result<Database> open_to_read(const std::string& path) {
+  Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
+  if (!database || sqlite3_db_readonly(database->handle(), "main") != 1 || access((path + "-wal").c_str(), F_OK) == 0) return database;
+  return Database::open("file:" + escaped(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX);
+}
+
 constexpr std::string_view kMissing = "is missing from the log";
 constexpr std::string_view kChanged = "is damaged: its bytes do not match their checksum";
 
 }  // namespace
 
 Status SqliteReader::open(const std::string& path, std::chrono::milliseconds busy_wait) {
-  // A reader of a write-ahead log takes locks in a file beside the store, so it asks for more than reading where it may.
-  Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
-  if (!database) database = Database::open(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX);
+  Result<Database> database = open_to_read(path);
   if (!database) return database.error();
   database_ = std::move(database).value();
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(busy_wait.count()));
