@@ -12,6 +12,7 @@ namespace margin::http {
 namespace {
 
 using std::chrono::milliseconds;
+using namespace std::string_view_literals;
 
 // The answer to `bytes` on a connection of its own.
 Answer answer_to(TestServer& server, std::string_view bytes) {
@@ -279,7 +280,7 @@ TEST(Limits, MalformedRequestsAreRefused) {
                             "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"}) {
     expect_refused(server, bytes, 400, "malformed_request");
   }
-  expect_refused(server, std::string_view("GET / HTTP/1.1\r\nHost: h\r\nX: a\0b\r\n\r\n", 37), 400, "malformed_request");
+  expect_refused(server, "GET / HTTP/1.1\r\nHost: h\r\nX: a\0b\r\n\r\n"sv, 400, "malformed_request");
   expect_refused(server, "GET / HTTP/2.0\r\nHost: h\r\n\r\n", 505, "unsupported_version");
   expect_refused(server, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "unsupported_version");
   expect_refused(server, post("Expect: a-miracle\r\nContent-Length: 1\r\n"), 417, "unsupported_expectation");
