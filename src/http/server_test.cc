@@ -80,6 +80,20 @@ TEST(Server, DrainLetsRequestsInFlightEndAndRefusesNewConnections) {
   done.wait();
 }
 
+TEST(Server, DrainWaitsForAnAnswerOnItsWay) {
+  const std::size_t bytes = 32 << 20;  // more than the kernel takes at once
+  TestServer server([&](const Request&, Reply reply) { std::move(reply).send(text(std::string(bytes, 'x'))); });
+  Client client(server.port());
+  client.get("/");
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.bytes_out > 0; }));
+  std::promise<void> drained;
+  server.on_loop([&] { server.server().drain(milliseconds(kPatienceMs), [&] { drained.set_value(); }); });
+  EXPECT_EQ(client.answer().body.size(), bytes);
+  EXPECT_EQ(client.rest(), "");
+  client.close();
+  drained.get_future().wait();
+}
+
 TEST(Server, DrainCutsWhatIsLeftWhenPatienceEnds) {
   std::optional<Reply> held;
   TestServer server([&](const Request&, Reply reply) { held.emplace(std::move(reply)); });

@@ -373,7 +373,9 @@ void Session::check_deadline(Moment now) {
 }
 
 void Session::drain() {
-  if (state_ == State::kHandshake || (state_ == State::kIdle && backlog() == 0)) {
+  if (state_ == State::kIdle && backlog() > 0) {
+    set_state(State::kClosing);  // once the answer on its way has left
+  } else if (state_ == State::kHandshake || state_ == State::kIdle) {
     abort();
   } else if (state_ == State::kHandling) {
     close_after_ = true;
