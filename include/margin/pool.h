@@ -107,6 +107,7 @@ struct DecisionView {
   Uuid id;
   std::int64_t time_ms = 0;
   std::uint32_t selected = kNoAnswer;
+  double p_correct = 0.0;  // as promised when it was made
   std::vector<ResponseView> responses;
 };
 

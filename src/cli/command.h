@@ -25,6 +25,7 @@ Command add_replay(CLI::App& root);
 Command add_simulate(CLI::App& root);
 Command add_methods(CLI::App& root);
 Command add_experiment(CLI::App& root);
+Command add_serve(CLI::App& root);
 Command add_version(CLI::App& root);
 
 // Complains about what `app` was given and did not understand, with a suggestion; nullopt when there is nothing.

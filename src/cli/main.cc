@@ -42,7 +42,7 @@ int run(int argc, char** argv) {
   root.footer(kFooter);
   bool version = false;
   root.add_flag("--version", version, "Print the version and exit");
-  const std::vector<Command> commands = {add_doctor(root),   add_replay(root),  add_experiment(root),
+  const std::vector<Command> commands = {add_serve(root), add_doctor(root), add_replay(root), add_experiment(root),
                                          add_simulate(root), add_methods(root), add_version(root)};
   // What is not understood is refused below, with a suggestion.
   root.allow_extras();

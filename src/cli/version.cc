@@ -1,11 +1,15 @@
 // `margin version`.
+#include "cli/version.h"
+
 #include "cli/command.h"
 
 namespace margin::cli {
 
+std::string_view version() { return MARGIN_VERSION; }
+
 Command add_version(CLI::App& root) {
   CLI::App* app = root.add_subcommand("version", "Print the version");
-  return {app, [] { return print("margin " MARGIN_VERSION "\n"); }};
+  return {app, [] { return print("margin " + std::string(version()) + "\n"); }};
 }
 
 }  // namespace margin::cli

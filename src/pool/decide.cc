@@ -153,6 +153,7 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
   }
   if (event.selected != kNoAnswer) {
     record.share = event.share;
+    record.p_correct = event.sure.p_correct;
     trust->decided();
   }
   DecisionRecord& kept = decisions.add(std::move(record));

@@ -98,6 +98,7 @@ void Decisions::save(Encoder& out) const {
     out.integer(record.time_ms);
     out.integer(static_cast<std::uint8_t>(record.kind));
     out.integer(record.selected);
+    out.real(record.p_correct);
     out.flag(record.share.has_value());
     if (record.share) out.real(*record.share);
     out.integer(static_cast<std::uint64_t>(record.answers.size()));
@@ -122,6 +123,7 @@ void Decisions::load(Decoder& in, const Bounds& bounds) {
     record.time_ms = in.integer<std::int64_t>();
     const auto kind = in.integer<std::uint8_t>();
     record.selected = in.integer<std::uint32_t>();
+    record.p_correct = in.real();
     if (in.flag()) record.share = in.real();
     record.answers.resize(in.length(16));
     for (Digest& answer : record.answers) answer = decode_digest(in);
@@ -136,6 +138,7 @@ void Decisions::load(Decoder& in, const Bounds& bounds) {
 
     if (kind > static_cast<std::uint8_t>(AnswerKind::kText) || numbers_.contains(record.id) || record.time_ms < latest_ms) in.fail();
     if (record.selected != kNoAnswer && record.selected >= record.answers.size()) in.fail();
+    if (!is_probability(record.p_correct)) in.fail();
     if (record.share && (record.selected == kNoAnswer || !is_probability(*record.share))) in.fail();
     record.kind = static_cast<AnswerKind>(kind);
     latest_ms = record.time_ms;

@@ -51,6 +51,7 @@ struct DecisionRecord {
   std::int64_t time_ms = 0;
   AnswerKind kind = AnswerKind::kExact;
   std::uint32_t selected = kNoAnswer;
+  double p_correct = 0.0;       // as promised; 0 when nothing was selected
   std::optional<double> share;  // the winner's, until the decision's outcome is known or the share has lost its meaning
   std::vector<Digest> answers;
   std::vector<Response> responses;

@@ -8,7 +8,7 @@ namespace margin::internal {
 std::optional<DecisionView> PoolState::view(Uuid id) const {
   const DecisionRecord* record = decisions.find(id);
   if (record == nullptr) return std::nullopt;
-  DecisionView view{.id = record->id, .time_ms = record->time_ms, .selected = record->selected};
+  DecisionView view{.id = record->id, .time_ms = record->time_ms, .selected = record->selected, .p_correct = record->p_correct};
   view.responses.reserve(record->responses.size());
   for (const DecisionRecord::Response& response : record->responses) {
     ResponseView& shown = view.responses.emplace_back();

@@ -1,0 +1,74 @@
+#include "server/answer.h"
+
+#include <algorithm>
+
+namespace margin::server {
+namespace {
+
+struct Shape {
+  int status;
+  std::string_view code;
+};
+
+Shape shape_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument: return {400, "invalid_value"};
+    case ErrorCode::kNotFound: return {404, "not_found"};
+    case ErrorCode::kConflict: return {409, "conflict"};
+    case ErrorCode::kLimit: return {422, "limit_exceeded"};
+    case ErrorCode::kUnsupported: return {422, "unsupported"};
+    case ErrorCode::kUnavailable: return {503, "store_unavailable"};
+    case ErrorCode::kCorrupt: return {500, "corrupt"};
+  }
+  return {500, "internal"};
+}
+
+// Messages begin with the field they are about, "responses[3].confidence: got ...".
+std::string_view field_of(std::string_view message) {
+  const std::string_view head = message.substr(0, message.find(':'));
+  const auto belongs = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '[' || c == ']';
+  };
+  const bool is_field = head.size() < message.size() && !head.empty() && std::all_of(head.begin(), head.end(), belongs);
+  return is_field && head != "body" ? head : std::string_view();
+}
+
+}  // namespace
+
+http::Response refusal(int status, std::string_view code, std::string_view message, std::string_view param) {
+  http::Response response = http::error_response(status, {.message = message, .code = code, .param = param});
+  if (status == 503 || status == 429) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+http::Response refusal(const Error& error) {
+  const Shape shape = shape_of(error.code);
+  return refusal(shape.status, shape.code, error.message, field_of(error.message));
+}
+
+http::Response refusal(const Fault& fault) { return refusal(400, "invalid_value", fault.message, fault.param); }
+
+void Answer::note(int status) {
+  if (sent_) sent_(status, std::chrono::steady_clock::now() - began_);
+}
+
+void Answer::send(http::Response response) {
+  for (auto& header : headers_) response.headers.push_back(std::move(header));
+  note(response.status);
+  std::move(reply_).send(std::move(response));
+}
+
+void Answer::json(std::string body, int status) {
+  http::Response response;
+  response.status = status;
+  response.body = std::move(body);
+  send(std::move(response));
+}
+
+http::Stream Answer::stream(http::Response head) {
+  for (auto& header : headers_) head.headers.push_back(std::move(header));
+  note(head.status);
+  return std::move(reply_).start_stream(std::move(head));
+}
+
+}  // namespace margin::server

@@ -1,0 +1,48 @@
+// Answer: one request's answer, sent once, now or later. Keeps what /metrics wants to know of it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "http/message.h"
+#include "http/server.h"
+#include "margin/result.h"
+#include "server/json.h"
+
+namespace margin::server {
+
+// Which HTTP answer an error is. The one place that knows.
+[[nodiscard]] http::Response refusal(const Error& error);
+[[nodiscard]] http::Response refusal(const Fault& fault);
+[[nodiscard]] http::Response refusal(int status, std::string_view code, std::string_view message, std::string_view param = {});
+
+class Answer {
+ public:
+  using Sent = std::function<void(int status, std::chrono::nanoseconds took)>;
+  Answer(http::Reply reply, Sent sent) : reply_(std::move(reply)), sent_(std::move(sent)), began_(std::chrono::steady_clock::now()) {}
+
+  void send(http::Response response);
+  void json(std::string body, int status = 200);
+  void refuse(const Error& error) { send(refusal(error)); }
+  void refuse(const Fault& fault) { send(refusal(fault)); }
+  [[nodiscard]] http::Stream stream(http::Response head);
+
+  // Goes with the answer, whatever it will be.
+  void add_header(std::string name, std::string value) { headers_.emplace_back(std::move(name), std::move(value)); }
+
+ private:
+  void note(int status);
+
+  http::Reply reply_;
+  Sent sent_;
+  std::chrono::steady_clock::time_point began_;
+  std::vector<std::pair<std::string, std::string>> headers_;
+};
+
+// Handlers that answer later keep it in a callback, which must be copyable.
+using SharedAnswer = std::shared_ptr<Answer>;
+
+}  // namespace margin::server

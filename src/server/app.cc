@@ -1,0 +1,157 @@
+#include "server/app.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.h"
+#include "server/idempotency.h"
+
+namespace margin::server {
+namespace {
+
+constexpr std::size_t kPoolNameBytesMax = 64;
+
+std::int64_t steady_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// "localhost:8080", "127.0.0.1", "[::1]:8080", with or without a scheme before it.
+bool names_this_machine(std::string_view host) {
+  if (const auto scheme = host.find("://"); scheme != std::string_view::npos) host.remove_prefix(scheme + 3);
+  if (host.starts_with("[::1]")) return host.size() == 5 || host[5] == ':';
+  host = host.substr(0, host.find(':'));
+  return host == "localhost" || host == "127.0.0.1";
+}
+
+bool is_json(std::string_view content_type) {
+  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  return type == "application/json" || type == "application/x-ndjson" || type == "application/octet-stream";
+}
+
+}  // namespace
+
+App::App(AppParts parts)
+    : parts_(std::move(parts)), parser_(static_cast<std::size_t>(parts_.config.limits.json_depth)), limiter_(access::kKeysMax) {
+  parts_.service.on_applied([this](const service::ServedPool& pool, const Event& event, const ApplyResult& result) {
+    if (events_.size() > 0) events_.publish(pool, event, result);
+  });
+}
+
+void App::handle(const http::Request& request, http::Reply reply) {
+  Match matched = match(request.method, request.path);
+  const std::string_view endpoint = matched.route == nullptr ? std::string_view("unknown") : matched.route->pattern;
+  auto answer = std::make_shared<Answer>(
+      std::move(reply), [this, endpoint](int status, std::chrono::nanoseconds took) { metrics_.request(endpoint, status, took); });
+  if (matched.route == nullptr) {
+    if (matched.allowed.empty()) return answer->send(refusal(404, "not_found", "path: no such path; /openapi.json lists them"));
+    answer->add_header("Allow", matched.allowed);
+    return answer->send(refusal(405, "method_not_allowed", "method: expected " + matched.allowed));
+  }
+  std::optional<Caller> caller = admit(request, *matched.route, *answer);
+  if (!caller) return;
+  if (matched.route->changes() && !request.body.empty() && !is_json(request.header("Content-Type").value_or(""))) {
+    return answer->send(refusal(415, "unsupported_media_type", "Content-Type: expected application/json"));
+  }
+  if (const auto key = request.header("Idempotency-Key"); key && key->size() > kIdempotencyKeyBytesMax) {
+    return answer->send(refusal(
+        400, "invalid_value",
+        "Idempotency-Key: got " + std::to_string(key->size()) + " bytes, expected at most " + std::to_string(kIdempotencyKeyBytesMax)));
+  }
+  matched.route->handle(*this, {request, std::move(matched.arguments), std::move(*caller), std::move(answer)});
+}
+
+// Without any key only this machine is served, and only programs: a page that a browser shows could otherwise teach the pool.
+std::optional<Caller> App::admit_local(const http::Request& request, const Route& route, Answer& answer) const {
+  if (!request.peer_is_loopback) {
+    answer.send(refusal(403, "no_keys", "no key is configured, so only this machine is served; margin keys create makes one"));
+    return std::nullopt;
+  }
+  const auto origin = request.header("Origin");
+  const bool foreign = !names_this_machine(request.header("Host").value_or("localhost")) || (origin && !names_this_machine(*origin));
+  if (route.scope && foreign) {
+    answer.send(refusal(403, "foreign_origin", "Host, Origin: expected this machine's own name while no key is configured"));
+    return std::nullopt;
+  }
+  return Caller{.tenant = "", .source = "local"};
+}
+
+std::optional<Caller> App::admit(const http::Request& request, const Route& route, Answer& answer) {
+  if (!route.scope) return Caller{};
+  const bool open_metrics = route.handle == show_metrics && parts_.config.server.metrics == config::MetricsAccess::kOpen;
+  if (open_metrics) return Caller{};
+  if (!parts_.keys.any_valid()) return admit_local(request, route, answer);
+
+  const std::string_view header = request.header("Authorization").value_or("");
+  constexpr std::string_view kBearer = "Bearer ";
+  const auto key = header.starts_with(kBearer) ? parts_.keys.authenticate(header.substr(kBearer.size()))
+                                               : Result<const access::Key*>(ErrorCode::kNotFound, "");
+  if (!key) {
+    answer.add_header("WWW-Authenticate", "Bearer");
+    answer.send(refusal(401, "invalid_api_key", "Authorization: expected Bearer and a valid key"));
+    return std::nullopt;
+  }
+  const access::KeyGrant& grant = (*key)->grant;
+  if (!grant.scopes.has(*route.scope)) {
+    answer.send(refusal(403, "missing_scope",
+                        "key " + (*key)->id + ": has scopes " + grant.scopes.text() + ", expected " +
+                            std::string(access::kScopeNames[static_cast<std::size_t>(*route.scope)])));
+    return std::nullopt;
+  }
+  const double rate = grant.requests_per_second > 0.0 ? grant.requests_per_second : parts_.config.limits.requests_per_second;
+  if (const std::int64_t wait = limiter_.wait_ms((*key)->id, rate, steady_ms()); wait > 0) {
+    metrics_.rate_limited();
+    answer.add_header("retry-after-ms", std::to_string(wait));
+    answer.send(refusal(429, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
+    return std::nullopt;
+  }
+  return Caller{.tenant = grant.tenant, .source = grant.name, .weight = grant.weight};
+}
+
+void App::reload(config::Config config, access::KeyRing keys) {
+  parts_.config = std::move(config);
+  parts_.keys = std::move(keys);
+}
+
+void App::drain() {
+  draining_ = true;
+  events_.close();
+}
+
+std::string pool_name_fault(std::string_view name) {
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  };
+  if (!name.empty() && name.size() <= kPoolNameBytesMax && std::all_of(name.begin(), name.end(), legal)) return "";
+  return "pool: got " + internal::printable(name) + ", expected 1 to " + std::to_string(kPoolNameBytesMax) + " letters, digits and . _ -";
+}
+
+service::ServedPool* find_pool(App& app, const Call& call, std::string_view name) {
+  if (std::string fault = pool_name_fault(name); !fault.empty()) {
+    call.answer->refuse(Fault{"pool", std::move(fault)});
+    return nullptr;
+  }
+  const std::string stored = call.caller.stored(name);
+  if (service::ServedPool* pool = app.service().find(stored)) return pool;
+  // A pool named default always exists, for every tenant.
+  if (name == "default") {
+    auto made = app.service().find_or_make(stored);
+    if (!made) call.answer->refuse(overloaded(made.error()));
+    return made ? *made : nullptr;
+  }
+  call.answer->send(refusal(404, "not_found", "pool: no pool named " + std::string(name) + "; PUT /v1/pools/NAME makes one", "pool"));
+  return nullptr;
+}
+
+const config::PoolSettings* settings_of(const App& app, const service::ServedPool& pool) {
+  const auto found = app.config().pools.find(pool.name());
+  return found == app.config().pools.end() ? nullptr : &found->second;
+}
+
+const Json* body_of(App& app, const Call& call) {
+  auto parsed = app.parser().parse(call.request.body);
+  if (parsed) return *parsed;
+  call.answer->send(refusal(400, "invalid_json", parsed.error().message));
+  return nullptr;
+}
+
+}  // namespace margin::server

@@ -1,0 +1,78 @@
+// App: the application behind the listener. Finds the route, asks for the key, counts, and hands over; what a request means is in the
+// handle_*.cc files. All on the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "access/key_ring.h"
+#include "access/rate_limiter.h"
+#include "config/config.h"
+#include "http/server.h"
+#include "journal/journal.h"
+#include "server/event_stream.h"
+#include "server/json.h"
+#include "server/metrics.h"
+#include "server/routes.h"
+#include "service/service.h"
+
+namespace margin::server {
+
+struct AppParts {
+  service::Service& service;
+  journal::Journal& journal;
+  config::Config config;
+  access::KeyRing keys;
+  std::string version;
+};
+
+class App : public http::Handler {
+ public:
+  explicit App(AppParts parts);
+
+  void handle(const http::Request& request, http::Reply reply) override;
+
+  [[nodiscard]] service::Service& service() { return parts_.service; }
+  [[nodiscard]] const config::Config& config() const { return parts_.config; }
+  [[nodiscard]] const std::string& version() const { return parts_.version; }
+  [[nodiscard]] JsonParser& parser() { return parser_; }
+  [[nodiscard]] Metrics& metrics() { return metrics_; }
+  [[nodiscard]] EventStream& events() { return events_; }
+  [[nodiscard]] journal::Journal& journal() { return parts_.journal; }
+
+  // The listener whose counters /metrics shows.
+  void listens(const http::Server* listener) { listener_ = listener; }
+  [[nodiscard]] const http::Server* listener() const { return listener_; }
+
+  // A reload: keys, pools and limits of requests from now on.
+  void reload(config::Config config, access::KeyRing keys);
+  // No further requests are welcome: /ready says so, and streams end.
+  void drain();
+  [[nodiscard]] bool draining() const { return draining_; }
+
+ private:
+  // nullopt: refused, and answered.
+  [[nodiscard]] std::optional<Caller> admit(const http::Request& request, const Route& route, Answer& answer);
+  [[nodiscard]] std::optional<Caller> admit_local(const http::Request& request, const Route& route, Answer& answer) const;
+
+  AppParts parts_;
+  JsonParser parser_;
+  Metrics metrics_;
+  EventStream events_;
+  access::RateLimiter limiter_;
+  const http::Server* listener_ = nullptr;
+  bool draining_ = false;
+};
+
+// The pool a caller names, or an answer that there is none.
+[[nodiscard]] service::ServedPool* find_pool(App& app, const Call& call, std::string_view name);
+// What the configuration says of a pool; nullptr where it says nothing.
+[[nodiscard]] const config::PoolSettings* settings_of(const App& app, const service::ServedPool& pool);
+// The request's body as an object, or an answer what is wrong with it.
+[[nodiscard]] const Json* body_of(App& app, const Call& call);
+// 1 to `bytes_max` bytes of letters, digits and "._-": names of pools. The fault's text, or empty.
+[[nodiscard]] std::string pool_name_fault(std::string_view name);
+
+}  // namespace margin::server

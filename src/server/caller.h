@@ -1,0 +1,22 @@
+// Caller: who asks, as far as handlers need to know. Made from the request's key by the application, never from anything a client says.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace margin::server {
+
+struct Caller {
+  std::string tenant;   // empty: all pools are theirs
+  std::string source;   // provenance of feedback; names the key, or "local" where no key is configured
+  double weight = 1.0;  // of their feedback; 0: recorded, never learned
+
+  // Pools of a tenant are stored under its name, so nobody can name another's.
+  [[nodiscard]] std::string prefix() const { return tenant.empty() ? "" : tenant + "/"; }
+  [[nodiscard]] std::string stored(std::string_view pool) const { return prefix() + std::string(pool); }
+  // The pool's name as this caller knows it.
+  [[nodiscard]] std::string shown(std::string_view pool) const { return std::string(pool.substr(prefix().size())); }
+  [[nodiscard]] bool owns(std::string_view pool) const { return pool.starts_with(prefix()); }
+};
+
+}  // namespace margin::server

@@ -1,0 +1,204 @@
+#include "server/daemon.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <random>
+
+#include "access/key_ring.h"
+#include "http/loop.h"
+#include "http/server.h"
+#include "journal/journal.h"
+#include "log/sqlite_log.h"
+#include "server/app.h"
+#include "server/demo.h"
+#include "service/service.h"
+
+namespace margin::server {
+namespace {
+
+constexpr std::chrono::seconds kStreamPing{15};
+
+std::int64_t wall_clock_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+http::Limits limits_of(const config::Limits& limits) {
+  http::Limits out;
+  out.header_bytes_max = static_cast<std::size_t>(limits.header_bytes);
+  out.header_count_max = static_cast<std::size_t>(limits.headers);
+  out.body_bytes_max = static_cast<std::size_t>(limits.body_bytes);
+  out.connections_max = static_cast<std::size_t>(limits.connections);
+  out.streams_max = static_cast<std::size_t>(limits.streams);
+  out.stream_buffer_bytes_max = static_cast<std::size_t>(limits.stream_buffer_bytes);
+  out.requests_per_connection_max = static_cast<std::uint64_t>(limits.requests_per_connection);
+  out.idle_timeout = std::chrono::milliseconds(limits.idle_ms);
+  out.header_timeout = std::chrono::milliseconds(limits.read_ms);
+  out.body_timeout = std::chrono::milliseconds(limits.read_ms);
+  out.write_timeout = std::chrono::milliseconds(limits.write_ms);
+  return out;
+}
+
+std::map<std::string, PoolConfigured> pools_of(const config::Config& config) {
+  std::map<std::string, PoolConfigured> pools;
+  for (const auto& [name, settings] : config.pools) pools[name] = config::pool_configured(config, settings);
+  return pools;
+}
+
+Result<config::Config> load(const DaemonOptions& options) {
+  auto config = config::load_config(options.config_file, options.environment);
+  if (!config) return config;
+  if (options.listen) config->server.listen = *options.listen;
+  if (options.store) config->store.file = *options.store;
+  return config;
+}
+
+// Nobody without a key may teach the calibrator from elsewhere.
+Status check_exposure(const config::Address& address, const access::KeyRing& keys) {
+  if (is_loopback(address.host) || keys.any_valid()) return {};
+  return {ErrorCode::kInvalidArgument,
+          "server.listen: got " + address.host + ", expected a loopback address while no key is configured; margin keys create makes one"};
+}
+
+class Daemon {
+ public:
+  Daemon(const DaemonOptions& options, config::Config config, access::KeyRing keys)
+      : options_(options),
+        config_(std::move(config)),
+        keys_(std::move(keys)),
+        journal_(STDERR_FILENO, {config_.log.format, config_.log.level}, wall_clock_ms) {}
+
+  Status run(const config::Address& address) {
+    SqliteLogOptions store;
+    store.durability = config_.store.durability == config::Durability::kDisk ? Durability::kDisk : Durability::kProcess;
+    store.queue.records_max = static_cast<std::size_t>(config_.limits.queue);
+    auto log = SqliteLog::open(config_.store.file, store);
+    if (!log) return log.error();
+    log_ = std::move(*log);
+    if (!log_->warning().empty()) journal_.warning(log_->warning());
+    auto service = service::Service::open(*log_, service_options());
+    if (!service) return service.error();
+    service_ = std::move(*service);
+    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version});
+    server_ = std::make_unique<http::Server>(loop_,
+                                             http::ListenOptions{.address = address.host,
+                                                                 .port = address.port,
+                                                                 .certificate_file = config_.server.tls_certificate,
+                                                                 .key_file = config_.server.tls_key},
+                                             limits_of(config_.limits), *app_);
+    if (Status started = server_->start(); !started) return started;
+    app_->listens(server_.get());
+    if (options_.demo) demo_ = std::make_unique<Demo>(loop_, *service_);
+    watch_signals();
+    ping();
+    const std::string host = address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
+    const std::string url = (server_->tls() ? "https://" : "http://") + host + ":" + std::to_string(server_->port());
+    journal_.info("listening", {{"url", url}, {"store", config_.store.file}, {"version", options_.version}});
+    if (options_.listening) options_.listening(url);
+    loop_.run();
+    service_->keep_snapshots();
+    journal_.info("stopped");
+    return {};
+  }
+
+ private:
+  service::ServiceOptions service_options() {
+    service::ServiceOptions out;
+    out.pools = pools_of(config_);
+    out.pool_defaults = out.pools.at("default");
+    out.pools_max = static_cast<std::size_t>(config_.limits.pools);
+    out.requests_max = static_cast<std::size_t>(config_.limits.idempotency_keys);
+    out.snapshot_every = static_cast<std::uint64_t>(config_.store.snapshot_every);
+    out.clock_ms = wall_clock_ms;
+    out.seed = random_seed();
+    out.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
+    out.complain = [this](const std::string& message) { journal_.warning(message); };
+    return out;
+  }
+
+  void watch_signals() {
+    for (const int signal : {SIGTERM, SIGINT}) loop_.on_signal(signal, [this] { drain(); });
+    loop_.on_signal(SIGHUP, [this] { reload(); });
+  }
+
+  void ping() {
+    pinger_ = loop_.after(kStreamPing, [this] {
+      app_->events().keep_alive();
+      ping();
+    });
+  }
+
+  // The second signal does not wait.
+  void drain() {
+    if (app_->draining()) return loop_.stop();
+    journal_.info("draining", {{"patience_ms", config_.server.drain_ms}});
+    demo_.reset();
+    app_->drain();
+    server_->drain(std::chrono::milliseconds(config_.server.drain_ms), [this] { loop_.stop(); });
+  }
+
+  // All or nothing: a bad file leaves everything as it was.
+  void reload() {
+    auto config = load(options_);
+    if (!config) return journal_.error("reload refused, the old configuration stays", {{"reason", config.error().message}});
+    auto keys = access::KeyRing::load(config::keys_file(*config));
+    if (!keys) return journal_.error("reload refused, the old keys stay", {{"reason", keys.error().message}});
+    const auto address = config::parse_address(config_.server.listen);
+    if (Status exposed = check_exposure(*address, *keys); !exposed) {
+      return journal_.error("reload refused, the old configuration stays", {{"reason", exposed.error().message}});
+    }
+    for (const config::Change& change : config::changes(config_, *config)) {
+      const bool now = change.applies == config::Applies::kAtOnce;
+      journal_.info(now ? "changed" : "changes at the next start",
+                    {{"key", change.key}, {"before", change.before}, {"after", change.after}});
+    }
+    if (server_->tls()) {
+      if (Status reloaded = server_->reload_certificates(); !reloaded) {
+        journal_.error("the old certificate stays", {{"reason", reloaded.error().message}});
+      }
+    }
+    auto pools = pools_of(*config);
+    PoolConfigured defaults = pools.at("default");
+    config_ = *config;
+    keys_ = *keys;
+    service_->reconfigure(std::move(pools), std::move(defaults));
+    app_->reload(std::move(*config), std::move(*keys));
+    journal_.info("reloaded");
+  }
+
+  const DaemonOptions& options_;
+  config::Config config_;
+  access::KeyRing keys_;
+  journal::Journal journal_;
+  http::Loop loop_;
+  std::unique_ptr<SqliteLog> log_;
+  std::unique_ptr<service::Service> service_;
+  std::unique_ptr<App> app_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<Demo> demo_;
+  http::Timer pinger_;
+};
+
+}  // namespace
+
+Status serve(const DaemonOptions& options) {
+  auto config = load(options);
+  if (!config) return config.error();
+  const auto address = config::parse_address(config->server.listen);
+  if (!address) return address.error();
+  auto keys = access::KeyRing::load(config::keys_file(*config));
+  if (!keys) return keys.error();
+  if (Status exposed = check_exposure(*address, *keys); !exposed) return exposed;
+  return Daemon(options, std::move(*config), std::move(*keys)).run(*address);
+}
+
+}  // namespace margin::server

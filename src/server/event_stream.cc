@@ -1,0 +1,74 @@
+#include "server/event_stream.h"
+
+#include "server/render.h"
+
+namespace margin::server {
+namespace {
+
+void render_outcome(JsonWriter& out, const OutcomeObserved& outcome, const ApplyResult& result) {
+  out.key("decision_id").text(outcome.decision.text()).key("status").text(name_of(result.status)).key("updated").open('[');
+  for (const std::string& model : result.learned) out.text(model);
+  out.close(']');
+}
+
+std::string_view type_of(const EventBody& body) {
+  struct Names {
+    std::string_view operator()(const PoolConfigured&) const { return "configured"; }
+    std::string_view operator()(const ModelJoined&) const { return "joined"; }
+    std::string_view operator()(const ModelLeft&) const { return "left"; }
+    std::string_view operator()(const DecisionMade&) const { return "decision"; }
+    std::string_view operator()(const OutcomeObserved&) const { return "outcome"; }
+    std::string_view operator()(const OutcomeReverted&) const { return "reverted"; }
+    std::string_view operator()(const LearningFrozen&) const { return "frozen"; }
+    std::string_view operator()(const LearningResumed&) const { return "resumed"; }
+    std::string_view operator()(const FactorPinned&) const { return "pinned"; }
+    std::string_view operator()(const FactorUnpinned&) const { return "unpinned"; }
+  };
+  return std::visit(Names{}, body);
+}
+
+std::string frame_of(std::string_view pool, std::uint64_t offset, const Event& event, const ApplyResult& result) {
+  JsonWriter out;
+  out.open('{').key("pool").text(pool).key("offset").number(offset).key("id").text(event.id.text());
+  render_time(out, "time", event.time_ms);
+  if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
+    out.key("task_id").text(made->task).key("model").text(made->selected_model).key("p_correct").number(made->sure.p_correct);
+    out.key("status").text(margin::name_of(made->sure.status)).key("abstained").flag(made->abstained);
+  } else if (const auto* outcome = std::get_if<OutcomeObserved>(&event.body)) {
+    render_outcome(out, *outcome, result);
+  } else if (const auto* joined = std::get_if<ModelJoined>(&event.body)) {
+    out.key("model").text(joined->model);
+  } else if (const auto* left = std::get_if<ModelLeft>(&event.body)) {
+    out.key("model").text(left->model);
+  }
+  out.close('}');
+  return "event: " + std::string(type_of(event.body)) + "\ndata: " + out.take() + "\n\n";
+}
+
+}  // namespace
+
+void EventStream::add(http::Stream stream, Wanted wanted) {
+  clients_.push_back({std::move(stream), std::move(wanted)});
+  const auto client = std::prev(clients_.end());
+  client->stream.on_disconnect([this, client] { clients_.erase(client); });
+  client->stream.write("retry: 1000\n\n");
+}
+
+void EventStream::publish(const service::ServedPool& pool, const Event& event, const ApplyResult& result) {
+  for (Client& client : clients_) {
+    const Wanted& wanted = client.wanted;
+    if (!wanted.caller.owns(pool.name()) || (!wanted.pool.empty() && wanted.pool != pool.name())) continue;
+    client.stream.write(frame_of(wanted.caller.shown(pool.name()), pool.next_offset() - 1, event, result));
+  }
+}
+
+void EventStream::keep_alive() {
+  for (Client& client : clients_) client.stream.write(": alive\n\n");
+}
+
+void EventStream::close() {
+  for (Client& client : clients_) client.stream.close();
+  clients_.clear();
+}
+
+}  // namespace margin::server

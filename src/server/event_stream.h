@@ -1,0 +1,37 @@
+// EventStream: what happens in pools, live, as server-sent events. A client that does not read is disconnected by the listener's limits.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+
+#include "http/server.h"
+#include "margin/event.h"
+#include "margin/pool.h"
+#include "server/caller.h"
+#include "service/served_pool.h"
+
+namespace margin::server {
+
+class EventStream {
+ public:
+  struct Wanted {
+    Caller caller;
+    std::string pool;  // as stored; empty: all of the caller's
+  };
+  void add(http::Stream stream, Wanted wanted);
+  void publish(const service::ServedPool& pool, const Event& event, const ApplyResult& result);
+  // A comment line, so that proxies keep the connection and the client sees that it lives.
+  void keep_alive();
+  void close();
+  [[nodiscard]] std::size_t size() const { return clients_.size(); }
+
+ private:
+  struct Client {
+    http::Stream stream;
+    Wanted wanted;
+  };
+  std::list<Client> clients_;
+};
+
+}  // namespace margin::server

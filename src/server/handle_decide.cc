@@ -1,0 +1,154 @@
+// POST /v1/decide: calibrates what the models said, votes, and answers when the decision is in the log.
+#include <memory>
+
+#include "server/app.h"
+#include "server/idempotency.h"
+#include "server/render.h"
+
+namespace margin::server {
+namespace {
+
+using service::Applied;
+using service::Prepared;
+using service::ServedPool;
+
+struct Asked {
+  std::string pool = "default";
+  std::optional<Uuid> id;
+  bool names_audit_rate = false;
+  Question question;
+};
+
+Response read_response(ObjectReader& in, const config::Limits& limits) {
+  Response response;
+  if (const auto model = in.required_text("model")) response.model = *model;
+  if (const auto answer = in.text("answer")) {
+    if (answer->size() > static_cast<std::size_t>(limits.answer_bytes)) {
+      in.fail("answer", "got " + std::to_string(answer->size()) + " bytes, expected at most " + std::to_string(limits.answer_bytes));
+    }
+    response.answer = std::string(*answer);
+  }
+  response.confidence = in.in_range("confidence", 0.0, 1.0);
+  if (const auto channel = in.text("channel")) response.channel = *channel;
+  response.abstained = in.flag("abstained").value_or(false);
+  return response;
+}
+
+std::optional<Fault> read_responses(const Json* list, Asked& asked, const config::Limits& limits) {
+  if (list == nullptr) return Fault{"responses", "responses: expected a list of {model, answer, confidence}"};
+  if (list->items().size() > static_cast<std::size_t>(limits.responses)) {
+    return Fault{"responses",
+                 "responses: got " + std::to_string(list->items().size()) + ", expected at most " + std::to_string(limits.responses)};
+  }
+  for (const Json& item : list->items()) {
+    ObjectReader in(item, "responses[" + std::to_string(asked.question.responses.size()) + "]");
+    asked.question.responses.push_back(read_response(in, limits));
+    if (auto fault = in.finish()) return fault;
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Limits& limits) {
+  ObjectReader in(body, "");
+  if (const auto pool = in.text("pool")) asked.pool = *pool;
+  if (const auto task = in.text("task_id")) asked.question.task = *task;
+  if (const auto segment = in.text("segment")) asked.question.segment = *segment;
+  if (const auto kind = in.text("kind")) {
+    auto parsed = parse_answer_kind(*kind);
+    parsed ? asked.question.kind = *parsed : (in.fail("kind", parsed.error().message), AnswerKind::kExact);
+  }
+  if (const auto id = in.text("decision_id")) {
+    auto parsed = Uuid::parse(*id);
+    parsed ? asked.id = *parsed : (in.fail("decision_id", "expected a UUID"), std::nullopt);
+  }
+  if (const auto max_error = in.number("max_error")) {
+    if (!(*max_error > 0.0 && *max_error < 1.0)) in.fail("max_error", "expected a number in (0, 1)");
+    asked.question.max_error = *max_error;
+  }
+  if (const auto rate = in.in_range("audit_rate", 0.0, 1.0)) {
+    asked.question.audits.rate = *rate;
+    asked.names_audit_rate = true;
+  }
+  const Json* responses = in.list("responses");
+  if (auto fault = in.finish()) return fault;
+  return read_responses(responses, asked, limits);
+}
+
+// What the log keeps of answers is the operator's choice.
+void keep_answers(DecisionMade& decision, const Question& question, config::KeptAnswers kept) {
+  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+    const bool text = kept == config::KeptAnswers::kText && question.responses[i].answer.has_value();
+    decision.responses[i].answer_text = text ? *question.responses[i].answer : "";
+  }
+  if (kept != config::KeptAnswers::kNone) return;
+  // Groups stay, so outcomes still find their responses; a digest of a short answer could be guessed.
+  for (std::size_t group = 0; group < decision.answers.size(); ++group) decision.answers[group] = {0, group};
+}
+
+std::string body_of(Uuid id, const DecisionMade& decision, const Question& question) {
+  JsonWriter out;
+  out.reserve(512 + 160 * question.responses.size());
+  out.open('{');
+  render_decision(out, id, decision, [&](std::size_t i) -> std::optional<std::string_view> {
+    const std::optional<std::string>& answer = question.responses[i].answer;
+    return answer ? std::optional<std::string_view>(*answer) : std::nullopt;
+  });
+  return out.close('}').take();
+}
+
+// The same request again: the decision it became, as the log has it.
+void repeat(App& app, const SharedAnswer& answer, ServedPool& pool, Uuid id, const Question& question) {
+  auto record = app.service().look_up(pool, id);
+  if (!record) return answer->refuse(record.error());
+  const auto* decision = *record ? std::get_if<DecisionMade>(&(*record)->event.body) : nullptr;
+  if (decision == nullptr || decision->responses.size() != question.responses.size()) {
+    return answer->send(refusal(422, "idempotency_key_reused", "Idempotency-Key: was used for something else"));
+  }
+  answer->json(body_of(id, *decision, question));
+}
+
+}  // namespace
+
+void decide(App& app, Call call) {
+  const Json* body = server::body_of(app, call);
+  if (body == nullptr) return;
+  Asked asked;
+  if (auto fault = read_asked(*body, asked, app.config().limits)) return call.answer->refuse(*fault);
+  ServedPool* pool = find_pool(app, call, asked.pool);
+  if (pool == nullptr) return;
+  if (const config::PoolSettings* settings = settings_of(app, *pool)) {
+    if (!asked.question.max_error && settings->max_error < 1.0) asked.question.max_error = settings->max_error;
+    if (!asked.names_audit_rate) asked.question.audits.rate = settings->audit_rate;
+  }
+  const auto mark = request_mark(call);
+  if (mark) {
+    switch (const Repeated repeated = seen_before(*pool, *mark); repeated.kind) {
+      case Repeated::kNew: break;
+      case Repeated::kSame: return repeat(app, call.answer, *pool, repeated.event, asked.question);
+      case Repeated::kOtherBody: return call.answer->send(idempotency_conflict());
+      case Repeated::kUnderWay: return call.answer->send(idempotency_under_way());
+    }
+  }
+  if (asked.id && pool->pool().knows(*asked.id)) {
+    return call.answer->send(refusal(409, "conflict", "decision_id: a decision with this id exists", "decision_id"));
+  }
+  const Uuid id = asked.id ? *asked.id : app.service().new_id();
+  asked.question.audits.seed = id.low;
+  auto decision = pool->pool().decide(asked.question);
+  if (!decision) return call.answer->refuse(decision.error());
+  std::string text = body_of(id, *decision, asked.question);
+  keep_answers(*decision, asked.question, app.config().store.answers);
+
+  Prepared prepared = app.service().prepare(*pool, std::move(*decision), id);
+  prepared.mark = mark;
+  prepared.note = call.caller.source;
+  call.answer->add_header("x-margin-decision-id", id.text());
+  const Status taken = app.service().commit(std::move(prepared), [answer = call.answer, text = std::move(text)](Result<Applied> applied) {
+    if (!applied) return answer->refuse(applied.error());
+    if (applied->result.error) return answer->refuse(*applied->result.error);
+    answer->json(text);
+  });
+  if (!taken) call.answer->refuse(overloaded(taken.error()));
+}
+
+}  // namespace margin::server

@@ -1,0 +1,73 @@
+// /v1/decisions: what was decided, and why. The explanation is what was recorded when the decision was made; outcomes are what has come
+// since.
+#include "server/app.h"
+#include "server/render.h"
+
+namespace margin::server {
+namespace {
+
+using service::ServedPool;
+
+constexpr std::size_t kListMax = 1000;
+
+void render_outcomes(JsonWriter& out, const DecisionView& view) {
+  out.key("outcomes").open('[');
+  for (const ResponseView& response : view.responses) {
+    if (!response.outcome) continue;
+    out.open('{').key("model").text(response.model).key("channel").text(response.channel).key("outcome").number(*response.outcome);
+    out.key("learned").flag(response.learned).key("feedback_id").text(response.feedback->text()).close('}');
+  }
+  out.close(']');
+}
+
+void answer_record(const Call& call, const ServedPool& pool, const Record& record) {
+  const auto& decision = std::get<DecisionMade>(record.event.body);
+  JsonWriter out;
+  out.open('{').key("pool").text(call.caller.shown(pool.name())).key("offset").number(record.offset);
+  render_time(out, "time", record.event.time_ms);
+  out.key("task_id").text(decision.task).key("segment").text(decision.segment).key("kind").text(margin::name_of(decision.kind));
+  render_decision(out, record.event.id, decision, [&](std::size_t i) -> std::optional<std::string_view> {
+    const std::string& text = decision.responses[i].answer_text;
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+  });
+  const auto view = pool.pool().decision(record.event.id);
+  out.key("expired").flag(!view.has_value());
+  if (view) render_outcomes(out, *view);
+  call.answer->json(out.close('}').take());
+}
+
+}  // namespace
+
+void list_decisions(App& app, Call call) {
+  std::size_t count = 100;
+  if (const auto limit = http::query_value(call.request.query, "limit")) {
+    const auto [end, status] = std::from_chars(limit->data(), limit->data() + limit->size(), count);
+    if (status != std::errc() || end != limit->data() + limit->size() || count == 0 || count > kListMax) {
+      return call.answer->refuse(Fault{"limit", "limit: expected a whole number from 1 to " + std::to_string(kListMax)});
+    }
+  }
+  const auto name = http::query_value(call.request.query, "pool");
+  ServedPool* pool = find_pool(app, call, name ? *name : "default");
+  if (pool == nullptr) return;
+  std::vector<Uuid> ids = pool->pool().latest_decisions(count);
+  JsonWriter out;
+  out.open('{').key("decisions").open('[');
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+    render_decision_summary(out, call.caller.shown(pool->name()), *pool->pool().decision(*id));
+  }
+  call.answer->json(out.close(']').close('}').take());
+}
+
+void show_decision(App& app, Call call) {
+  const auto id = Uuid::parse(call.arguments[0].starts_with("chatcmpl-") ? call.arguments[0].substr(9) : call.arguments[0]);
+  if (!id) return call.answer->refuse(Fault{"decision_id", "decision_id: expected a UUID"});
+  for (const auto& [name, pool] : app.service().pools()) {
+    if (!call.caller.owns(name)) continue;
+    auto record = app.service().look_up(*pool, *id);
+    if (!record) return call.answer->refuse(record.error());
+    if (*record && std::holds_alternative<DecisionMade>((*record)->event.body)) return answer_record(call, *pool, **record);
+  }
+  call.answer->send(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
+}
+
+}  // namespace margin::server

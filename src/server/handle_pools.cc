@@ -1,0 +1,73 @@
+// /v1/pools: what pools there are, how they are configured, what they have learned.
+#include "config/config.h"
+#include "server/app.h"
+#include "server/commit.h"
+#include "server/pool_settings.h"
+#include "server/render.h"
+
+namespace margin::server {
+namespace {
+
+using service::ServedPool;
+
+template <class Render>
+void show(App& app, const Call& call, Render render) {
+  const ServedPool* pool = find_pool(app, call, call.arguments[0]);
+  if (pool == nullptr) return;
+  JsonWriter out;
+  render(out, *pool);
+  call.answer->json(out.take());
+}
+
+}  // namespace
+
+void list_pools(App& app, Call call) {
+  JsonWriter out;
+  out.open('{').key("pools").open('[');
+  for (const auto& [name, pool] : app.service().pools()) {
+    if (call.caller.owns(name)) render_pool(out, call.caller.shown(name), *pool);
+  }
+  call.answer->json(out.close(']').close('}').take());
+}
+
+void show_pool(App& app, Call call) {
+  show(app, call, [&](JsonWriter& out, const ServedPool& pool) { render_pool(out, call.arguments[0], pool); });
+}
+
+void put_pool(App& app, Call call) {
+  if (std::string fault = pool_name_fault(call.arguments[0]); !fault.empty()) return call.answer->refuse(Fault{"pool", std::move(fault)});
+  const Json* body = body_of(app, call);
+  if (body == nullptr) return;
+  auto settings = read_pool_settings(*body, app.config());
+  if (!settings) return call.answer->refuse(settings.error());
+  const std::string stored = call.caller.stored(call.arguments[0]);
+  auto pool = app.service().find_or_make(stored);
+  if (!pool) return call.answer->refuse(pool.error());
+  commit_and_show(app, call, **pool, std::move(*settings),
+                  [&app, stored, name = call.arguments[0]](JsonWriter& out) { render_pool(out, name, *app.service().find(stored)); });
+}
+
+void show_factors(App& app, Call call) {
+  show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
+    out.open('{').key("pool").text(call.arguments[0]).key("factors").open('[');
+    for (const FactorRow& row : pool.pool().factors()) render_factor(out, row);
+    out.close(']').close('}');
+  });
+}
+
+void show_calibration(App& app, Call call) {
+  show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
+    out.open('{').key("pool").text(call.arguments[0]).key("models").open('{');
+    for (const auto& [model, scores] : pool.scores()) {
+      if (model == ServedPool::kDecisions) continue;
+      out.foreign_key(model);
+      render_scores(out, scores, true);
+    }
+    out.close('}').key("decisions");
+    const auto own = pool.scores().find(ServedPool::kDecisions);
+    own == pool.scores().end() ? out.null() : (render_scores(out, own->second, true), out);
+    out.close('}');
+  });
+}
+
+}  // namespace margin::server

@@ -1,0 +1,275 @@
+#include "server/json.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+
+#include "base/suggest.h"
+#include "base/text.h"
+
+namespace margin::server {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+// The longest number that simdjson certainly reads to the last bit.
+constexpr std::size_t kDigitsExact = 19;
+
+std::string_view trimmed(std::string_view token) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!token.empty() && is_space(token.back())) token.remove_suffix(1);
+  return token;
+}
+
+}  // namespace
+
+std::span<const Json> Json::items() const { return children_ == nullptr ? std::span<const Json>() : std::span<const Json>(*children_); }
+
+const Json* Json::find(std::string_view key) const {
+  if (type_ != Type::kObject) return nullptr;
+  const std::span<const Json> members = items();
+  const auto found = std::find_if(members.begin(), members.end(), [key](const Json& member) { return member.key_ == key; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+struct JsonParser::State {
+  std::size_t depth_max = 0;
+  ondemand::parser parser;
+  std::string padded;
+  Json root;
+  std::deque<std::vector<Json>> lists;  // children of every list and object; a deque keeps addresses
+  std::size_t lists_used = 0;
+  std::string problem;  // when a value is legal JSON and still refused
+  std::vector<std::string_view> keys;
+
+  std::vector<Json>& new_list() {
+    if (lists_used == lists.size()) lists.emplace_back();
+    std::vector<Json>& list = lists[lists_used++];
+    list.clear();
+    return list;
+  }
+
+  // `value` is an ondemand value or the document itself.
+  template <class Value>
+  simdjson::error_code read(Value&& value, Json& out, std::size_t depth) {
+    ondemand::json_type type;
+    if (const auto error = value.type().get(type)) return error;
+    switch (type) {
+      case ondemand::json_type::object: return read_object(value, out, depth);
+      case ondemand::json_type::array: return read_array(value, out, depth);
+      case ondemand::json_type::number: return read_number(value, out);
+      case ondemand::json_type::string: out.type_ = Json::Type::kText; return value.get_string().get(out.text_);
+      case ondemand::json_type::boolean: {
+        bool flag = false;
+        if (const auto error = value.get_bool().get(flag)) return error;
+        out.type_ = Json::Type::kFlag;
+        out.number_ = flag ? 1.0 : 0.0;
+        return simdjson::SUCCESS;
+      }
+      case ondemand::json_type::null: {
+        out.type_ = Json::Type::kNull;
+        return is_null(value);
+      }
+    }
+    return simdjson::INCORRECT_TYPE;
+  }
+
+  static simdjson::error_code is_null(ondemand::value& value) {
+    return trimmed(value.raw_json_token()) == "null" ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
+  }
+  static simdjson::error_code is_null(ondemand::document& document) {
+    std::string_view token;
+    if (const auto error = document.raw_json_token().get(token)) return error;
+    return trimmed(token) == "null" ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
+  }
+
+  simdjson::error_code read_number(ondemand::value& value, Json& out) { return read_number_token(value.raw_json_token(), value, out); }
+  simdjson::error_code read_number(ondemand::document& document, Json& out) {
+    std::string_view token;
+    if (const auto error = document.raw_json_token().get(token)) return error;
+    return read_number_token(token, document, out);
+  }
+  template <class Value>
+  simdjson::error_code read_number_token(std::string_view token, Value& value, Json& out) {
+    token = trimmed(token);
+    const std::string kept(token.size() > kDigitsExact ? token : std::string_view());
+    if (const auto error = value.get_double().get(out.number_)) return error;
+    if (!kept.empty()) {
+      const auto [end, status] = std::from_chars(kept.data(), kept.data() + kept.size(), out.number_);
+      if (status != std::errc() || end != kept.data() + kept.size()) return simdjson::NUMBER_ERROR;
+    }
+    out.type_ = Json::Type::kNumber;
+    return simdjson::SUCCESS;
+  }
+
+  template <class Value>
+  simdjson::error_code read_array(Value& value, Json& out, std::size_t depth) {
+    if (depth == 0) return simdjson::DEPTH_ERROR;
+    ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    std::vector<Json>& children = new_list();
+    for (auto element : array) {
+      ondemand::value inner;
+      if (const auto error = element.get(inner)) return error;
+      Json child;
+      if (const auto error = read(inner, child, depth - 1)) return error;
+      children.push_back(child);
+    }
+    out.type_ = Json::Type::kList;
+    out.children_ = &children;
+    return simdjson::SUCCESS;
+  }
+
+  template <class Value>
+  simdjson::error_code read_object(Value& value, Json& out, std::size_t depth) {
+    if (depth == 0) return simdjson::DEPTH_ERROR;
+    ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    std::vector<Json>& children = new_list();
+    for (auto field : object) {
+      Json child;
+      if (const auto error = field.unescaped_key().get(child.key_)) return error;
+      ondemand::value inner;
+      if (const auto error = field.value().get(inner)) return error;
+      if (const auto error = read(inner, child, depth - 1)) return error;
+      children.push_back(child);
+    }
+    if (!distinct_keys(children)) return simdjson::INCORRECT_TYPE;
+    out.type_ = Json::Type::kObject;
+    out.children_ = &children;
+    return simdjson::SUCCESS;
+  }
+
+  // In the time of a sort: an object of a million keys must not cost their square.
+  bool distinct_keys(const std::vector<Json>& members) {
+    if (members.size() < 2) return true;
+    keys.clear();
+    for (const Json& member : members) keys.push_back(member.key_);
+    std::sort(keys.begin(), keys.end());
+    const auto twice = std::adjacent_find(keys.begin(), keys.end());
+    if (twice == keys.end()) return true;
+    problem = "the key " + internal::printable(*twice, 60) + " stands twice in one object";
+    return false;
+  }
+};
+
+JsonParser::JsonParser(std::size_t depth_max) : state_(std::make_unique<State>()) { state_->depth_max = depth_max; }
+JsonParser::~JsonParser() = default;
+
+Result<const Json*> JsonParser::parse(std::string_view body) {
+  State& state = *state_;
+  state.lists_used = 0;
+  state.root = Json();
+  state.problem.clear();
+  state.padded.assign(body);
+  state.padded.append(simdjson::SIMDJSON_PADDING, '\0');
+
+  ondemand::document document;
+  auto error = state.parser.iterate(state.padded.data(), body.size(), state.padded.size()).get(document);
+  if (error == simdjson::SUCCESS) error = state.read(document, state.root, state.depth_max);
+  const char* behind = nullptr;
+  const bool nested = state.root.type_ == Json::Type::kList || state.root.type_ == Json::Type::kObject;
+  if (error == simdjson::SUCCESS && nested && document.current_location().get(behind) != simdjson::OUT_OF_BOUNDS) {
+    error = simdjson::TRAILING_CONTENT;
+  }
+  if (error == simdjson::SUCCESS) return &state.root;
+
+  if (!state.problem.empty()) return {ErrorCode::kInvalidArgument, "body: " + state.problem};
+  if (error == simdjson::DEPTH_ERROR) {
+    return {ErrorCode::kInvalidArgument, "body: nested too deep, expected at most " + std::to_string(state.depth_max) + " levels"};
+  }
+  if (error == simdjson::UTF8_ERROR) return {ErrorCode::kInvalidArgument, "body: expected JSON in UTF-8"};
+  return {ErrorCode::kInvalidArgument, std::string("body: expected one JSON value (") + simdjson::error_message(error) + ")"};
+}
+
+std::string_view name_of(Json::Type type) {
+  switch (type) {
+    case Json::Type::kNull: return "null";
+    case Json::Type::kFlag: return "true or false";
+    case Json::Type::kNumber: return "a number";
+    case Json::Type::kText: return "text";
+    case Json::Type::kList: return "a list";
+    case Json::Type::kObject: return "an object";
+  }
+  return "";
+}
+
+ObjectReader::ObjectReader(const Json& object, std::string path) : object_(&object), path_(std::move(path)) {
+  if (object.type() != Json::Type::kObject) {
+    fault_ = Fault{path_, (path_.empty() ? "body" : path_) + ": got " + std::string(name_of(object.type())) + ", expected an object"};
+  }
+}
+
+std::string ObjectReader::path_of(std::string_view key) const { return path_.empty() ? std::string(key) : path_ + "." + std::string(key); }
+
+void ObjectReader::fail(std::string_view key, std::string message) {
+  if (!fault_) fault_ = Fault{path_of(key), path_of(key) + ": " + std::move(message)};
+}
+
+bool ObjectReader::has(std::string_view key) const {
+  const Json* member = object_->find(key);
+  return member != nullptr && !member->is_null();
+}
+
+const Json* ObjectReader::take(std::string_view key) {
+  asked_.push_back(key);
+  return has(key) ? object_->find(key) : nullptr;
+}
+
+const Json* ObjectReader::any(std::string_view key) { return take(key); }
+
+const Json* ObjectReader::typed(std::string_view key, Json::Type type, std::string_view expected) {
+  const Json* member = take(key);
+  if (member == nullptr || member->type() == type) return member;
+  fail(key, "got " + std::string(name_of(member->type())) + ", expected " + std::string(expected));
+  return nullptr;
+}
+
+std::optional<std::string_view> ObjectReader::text(std::string_view key) {
+  const Json* member = typed(key, Json::Type::kText, "text");
+  return member == nullptr ? std::nullopt : std::optional(member->text());
+}
+
+std::optional<double> ObjectReader::number(std::string_view key) {
+  const Json* member = typed(key, Json::Type::kNumber, "a number");
+  return member == nullptr ? std::nullopt : std::optional(member->number());
+}
+
+std::optional<bool> ObjectReader::flag(std::string_view key) {
+  const Json* member = typed(key, Json::Type::kFlag, "true or false");
+  return member == nullptr ? std::nullopt : std::optional(member->flag());
+}
+
+const Json* ObjectReader::list(std::string_view key) { return typed(key, Json::Type::kList, "a list"); }
+const Json* ObjectReader::object(std::string_view key) { return typed(key, Json::Type::kObject, "an object"); }
+
+std::optional<std::string_view> ObjectReader::required_text(std::string_view key) {
+  const auto value = text(key);
+  if (!value) fail(key, "expected text");
+  return value;
+}
+
+std::optional<double> ObjectReader::in_range(std::string_view key, double low, double high) {
+  const auto value = number(key);
+  if (value && !(*value >= low && *value <= high)) {
+    fail(key, "got " + internal::json_number(*value) + ", expected a number in [" + internal::json_number(low) + ", " +
+                  internal::json_number(high) + "]");
+  }
+  return value;
+}
+
+std::optional<Fault> ObjectReader::finish() {
+  if (fault_ || object_->type() != Json::Type::kObject) return fault_;
+  for (const Json& member : object_->items()) {
+    if (std::find(asked_.begin(), asked_.end(), member.key()) != asked_.end()) continue;
+    std::string shown = internal::printable(member.key(), 60);
+    const std::vector<std::string> known(asked_.begin(), asked_.end());
+    fail(shown, "unknown field" + internal::suggestion(member.key(), known));
+    break;
+  }
+  return fault_;
+}
+
+}  // namespace margin::server

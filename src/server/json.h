@@ -1,0 +1,102 @@
+// Json: a request body as a tree of values that know where they stand, so that an error names the field. Used by the handlers.
+// Numbers are read to the last bit whatever their length; depth, size and duplicate keys are checked once, while parsing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "margin/result.h"
+
+namespace margin::server {
+
+// What is wrong with a request, in the terms of the one error shape.
+struct Fault {
+  std::string param;  // the field, "responses[3].confidence"; empty: the request as a whole
+  std::string message;
+};
+
+class JsonParser;
+
+// A value inside a parsed document; valid until the parser parses again.
+class Json {
+ public:
+  enum class Type : std::uint8_t { kNull, kFlag, kNumber, kText, kList, kObject };
+
+  [[nodiscard]] Type type() const { return type_; }
+  [[nodiscard]] bool is_null() const { return type_ == Type::kNull; }
+  [[nodiscard]] double number() const { return number_; }
+  [[nodiscard]] bool flag() const { return number_ != 0.0; }
+  [[nodiscard]] std::string_view text() const { return text_; }
+  [[nodiscard]] std::string_view key() const { return key_; }
+  // Elements or members, in their order.
+  [[nodiscard]] std::span<const Json> items() const;
+  [[nodiscard]] const Json* find(std::string_view key) const;
+
+ private:
+  friend class JsonParser;
+  Type type_ = Type::kNull;
+  double number_ = 0.0;
+  std::string_view text_;
+  std::string_view key_;
+  const std::vector<Json>* children_ = nullptr;
+};
+
+class JsonParser {
+ public:
+  explicit JsonParser(std::size_t depth_max);
+  ~JsonParser();
+  JsonParser(const JsonParser&) = delete;
+  JsonParser& operator=(const JsonParser&) = delete;
+
+  // kInvalidArgument: not one JSON value in UTF-8, nested deeper than depth_max, or an object with a key twice.
+  [[nodiscard]] Result<const Json*> parse(std::string_view body);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Reads the members of an object one by one; the first problem is kept and names its field. Members nobody asked for are refused at the
+// end: an option that is accepted and ignored would be a lie.
+class ObjectReader {
+ public:
+  // `path`: where the object stands, "" for the body.
+  ObjectReader(const Json& object, std::string path);
+
+  [[nodiscard]] bool has(std::string_view key) const;
+  // Absent and null are the same: nullopt.
+  std::optional<std::string_view> text(std::string_view key);
+  std::optional<double> number(std::string_view key);
+  std::optional<bool> flag(std::string_view key);
+  const Json* list(std::string_view key);
+  const Json* object(std::string_view key);
+  std::optional<std::string_view> required_text(std::string_view key);
+  std::optional<double> in_range(std::string_view key, double low, double high);
+  // Takes a member whatever its type.
+  const Json* any(std::string_view key);
+
+  void fail(std::string_view key, std::string message);
+  [[nodiscard]] std::string path_of(std::string_view key) const;
+
+  // The first problem, among them a member that was not asked for.
+  [[nodiscard]] std::optional<Fault> finish();
+
+ private:
+  const Json* take(std::string_view key);
+  const Json* typed(std::string_view key, Json::Type type, std::string_view expected);
+
+  const Json* object_;
+  std::string path_;
+  std::vector<std::string_view> asked_;  // keys are literals
+  std::optional<Fault> fault_;
+};
+
+// "a number", "text", ...: what a value is, for messages.
+[[nodiscard]] std::string_view name_of(Json::Type type);
+
+}  // namespace margin::server

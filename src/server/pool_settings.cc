@@ -1,0 +1,63 @@
+#include "server/pool_settings.h"
+
+#include <algorithm>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "config/pool_check.h"
+#include "margin/remedy.h"
+
+namespace margin::server {
+namespace {
+
+void read_parameters(ObjectReader& in, std::string_view key, Parameters& parameters) {
+  const Json* given = in.object(key);
+  if (given == nullptr) return;
+  for (const Json& member : given->items()) {
+    const std::string path = std::string(key) + "." + std::string(member.key());
+    switch (member.type()) {
+      case Json::Type::kNumber: parameters[std::string(member.key())] = member.number(); break;
+      case Json::Type::kText: parameters[std::string(member.key())] = std::string(member.text()); break;
+      case Json::Type::kList: {
+        std::vector<double> numbers;
+        for (const Json& item : member.items()) {
+          if (item.type() != Json::Type::kNumber) return in.fail(path, "expected a list of numbers");
+          numbers.push_back(item.number());
+        }
+        parameters[std::string(member.key())] = std::move(numbers);
+        break;
+      }
+      default: return in.fail(path, "expected a number, a word or a list of numbers");
+    }
+  }
+}
+
+void read_remedy(ObjectReader& in, std::string_view name, config::PoolSettings& settings) {
+  const auto known = std::find(kRemedyNames.begin(), kRemedyNames.end(), name);
+  if (known == kRemedyNames.end()) {
+    const std::vector<std::string> names(kRemedyNames.begin(), kRemedyNames.end());
+    return in.fail("remedy", "no remedy named " + internal::printable(name) + internal::suggestion(name, names));
+  }
+  settings.remedy = static_cast<config::RemedyChoice>(known - kRemedyNames.begin());
+}
+
+}  // namespace
+
+Result<PoolConfigured> read_pool_settings(const Json& body, const config::Config& config) {
+  config::PoolSettings settings;
+  ObjectReader in(body, "");
+  if (const auto calibrator = in.text("calibrator")) settings.calibrator = *calibrator;
+  if (const auto vote = in.text("vote")) settings.vote = *vote;
+  read_parameters(in, "calibrator_parameters", settings.calibrator_parameters);
+  read_parameters(in, "vote_parameters", settings.vote_parameters);
+  if (const auto days = in.in_range("pending_days", 0.001, 3650.0)) settings.pending_days = *days;
+  if (const auto remedy = in.text("remedy")) read_remedy(in, *remedy, settings);
+  if (auto fault = in.finish()) return {ErrorCode::kInvalidArgument, fault->message};
+  config::Faults faults;
+  config::check_pool(
+      settings, "pool", [](const std::string&) { return std::string("body"); }, faults);
+  if (faults.any()) return faults.error();
+  return config::pool_configured(config, settings);
+}
+
+}  // namespace margin::server

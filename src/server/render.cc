@@ -1,0 +1,187 @@
+#include "server/render.h"
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+namespace margin::server {
+namespace {
+
+using service::ScoreWindow;
+
+void render_terms(JsonWriter& out, std::string_view key, const std::vector<Term>& terms) {
+  if (terms.empty()) return;
+  out.key(key).open('{');
+  for (const Term& term : terms) out.foreign_key(term.name).number(term.value);
+  out.close('}');
+}
+
+void render_response(JsonWriter& out, const RecordedResponse& response) {
+  out.open('{').key("model").text(response.model).key("channel").text(response.channel);
+  if (response.abstained) out.key("abstained").flag(true);
+  if (!response.confidence) {
+    out.key("stated").null().key("calibrated").null().close('}');
+    return;
+  }
+  out.key("stated").number(*response.confidence).key("calibrated").number(response.calibrated);
+  out.key("factor").number(response.factor).key("band").number(response.band).key("n").number(response.n);
+  out.key("weight").number(response.weight);
+  render_terms(out, "weight_of", response.terms);
+  out.close('}');
+}
+
+// What was voted for, in the order the answers came, with who gave each.
+void render_votes(JsonWriter& out, const DecisionMade& decision, const AnswerText& text) {
+  out.key("votes").open('[');
+  for (std::uint32_t group = 0; group < decision.answers.size(); ++group) {
+    out.open('{').key("answer");
+    bool shown = false;
+    for (std::size_t i = 0; i < decision.responses.size() && !shown; ++i) {
+      if (decision.responses[i].answer != group) continue;
+      const auto answer = text(i);
+      answer ? out.text(*answer) : out.null();
+      shown = true;
+    }
+    if (!shown) out.null();
+    out.key("score").number(group < decision.scores.size() ? decision.scores[group] : 0.0).key("models").open('[');
+    for (const RecordedResponse& response : decision.responses) {
+      if (response.answer == group) out.text(response.model);
+    }
+    out.close(']').close('}');
+  }
+  out.close(']');
+}
+
+// The leading response of the selected answer.
+std::optional<std::size_t> winner_of(const DecisionMade& decision) {
+  if (decision.selected == kNoAnswer) return std::nullopt;
+  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+    const RecordedResponse& response = decision.responses[i];
+    if (response.answer == decision.selected && response.model == decision.selected_model) return i;
+  }
+  return std::nullopt;
+}
+
+void render_stage(JsonWriter& out, std::string_view key, const ScoreWindow& scores, ScoreWindow::Stage stage, bool with_bins) {
+  out.key(key).open('{');
+  out.key("ece").number(scores.ece(stage)).key("brier").number(scores.brier(stage)).key("mean").number(scores.mean_confidence(stage));
+  if (with_bins) {
+    out.key("bins").open('[');
+    for (const service::ReliabilityBin& bin : scores.bins(stage)) {
+      const double n = bin.count == 0 ? 1.0 : bin.count;
+      out.open('{').key("count").number(bin.count).key("confidence").number(bin.confidence / n).key("accuracy").number(bin.outcome / n);
+      out.close('}');
+    }
+    out.close(']');
+  }
+  out.close('}');
+}
+
+}  // namespace
+
+std::string_view name_of(ApplyStatus status) {
+  switch (status) {
+    case ApplyStatus::kApplied: return "applied";
+    case ApplyStatus::kDuplicate: return "duplicate";
+    case ApplyStatus::kPendingDecision: return "pending_decision";
+    case ApplyStatus::kExpired: return "expired";
+    case ApplyStatus::kConflict: return "conflict";
+    case ApplyStatus::kReverted: return "reverted";
+    case ApplyStatus::kRefold: return "folding";
+    case ApplyStatus::kRefused: return "refused";
+  }
+  return "";
+}
+
+void render_time(JsonWriter& out, std::string_view key, std::int64_t time_ms) {
+  const std::time_t seconds = time_ms / 1000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 40> day{};
+  std::strftime(day.data(), day.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%s.%03dZ", day.data(), static_cast<int>(time_ms % 1000));
+  out.key(key).text(text.data());
+}
+
+void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, const AnswerText& text) {
+  const std::optional<std::size_t> winner = winner_of(decision);
+  out.key("decision_id").text(id.text());
+  // An abstention names no answer: whoever reads only this field must not act on it.
+  const auto answer = winner && !decision.abstained ? text(*winner) : std::nullopt;
+  out.key("answer");
+  answer ? out.text(*answer) : out.null();
+  out.key("model");
+  winner && !decision.abstained ? out.text(decision.selected_model) : out.null();
+  out.key("p_correct");
+  winner ? out.number(decision.sure.p_correct) : out.null();
+  out.key("interval");
+  winner ? out.open('[').number(decision.sure.low).number(decision.sure.high).close(']') : out.null();
+  out.key("effective_n").number(decision.sure.effective_n);
+  out.key("status").text(margin::name_of(decision.sure.status)).key("abstained").flag(decision.abstained);
+  if (decision.max_error) out.key("max_error").number(*decision.max_error);
+  out.key("share").number(decision.share).key("runner_up_gap").number(decision.runner_up_gap);
+  out.key("grade_please").open('[');
+  for (const RecordedResponse& response : decision.responses) {
+    if (response.audit > 0.0) out.text(response.model);
+  }
+  out.close(']');
+  render_votes(out, decision, text);
+  out.key("responses").open('[');
+  for (const RecordedResponse& response : decision.responses) render_response(out, response);
+  out.close(']').key("decisive").open('[');
+  for (const DecisiveModel& decisive : decision.decisive) out.text(decisive.model);
+  out.close(']');
+}
+
+void render_decision_summary(JsonWriter& out, std::string_view pool, const DecisionView& view) {
+  std::size_t graded = 0;
+  std::optional<double> outcome;
+  for (const ResponseView& response : view.responses) {
+    if (!response.outcome) continue;
+    ++graded;
+    if (response.answer == view.selected && view.selected != kNoAnswer) outcome = response.outcome;
+  }
+  out.open('{').key("decision_id").text(view.id.text()).key("pool").text(pool);
+  render_time(out, "time", view.time_ms);
+  out.key("responses").number(view.responses.size()).key("graded").number(graded).key("outcome");
+  outcome ? out.number(*outcome) : out.null();
+  out.close('}');
+}
+
+void render_scores(JsonWriter& out, const ScoreWindow& scores, bool with_bins) {
+  out.open('{').key("outcomes").number(scores.total()).key("window").number(scores.count()).key("accuracy").number(scores.accuracy());
+  render_stage(out, "stated", scores, ScoreWindow::Stage::kStated, with_bins);
+  render_stage(out, "calibrated", scores, ScoreWindow::Stage::kCalibrated, with_bins);
+  out.close('}');
+}
+
+void render_pool(JsonWriter& out, std::string_view shown_name, const service::ServedPool& served) {
+  const Pool& pool = served.pool();
+  const PoolConfigured& config = pool.config();
+  out.open('{').key("pool").text(shown_name);
+  out.key("calibrator").text(config.calibrator + "@" + std::to_string(config.calibrator_version));
+  out.key("vote").text(config.vote + "@" + std::to_string(config.vote_version));
+  out.key("frozen").flag(pool.frozen()).key("models").open('[');
+  for (const std::string& model : pool.present_models()) out.text(model);
+  out.close(']').key("decisions").number(served.counts().decisions).key("pending").number(pool.pending_decisions());
+  out.key("early_outcomes").number(pool.early_outcomes()).key("offset").number(served.next_offset());
+  out.key("decision_scores");
+  const auto own = served.scores().find(service::ServedPool::kDecisions);
+  own == served.scores().end() ? out.null() : (render_scores(out, own->second, false), out);
+  render_time(out, "time", pool.time_ms());
+  out.close('}');
+}
+
+void render_factor(JsonWriter& out, const FactorRow& row) {
+  const Explanation& why = row.explanation;
+  out.open('{').key("model").text(row.model).key("channel").text(row.channel).key("segment").text(row.segment);
+  out.key("present").flag(row.present).key("band").number(why.band).key("bands").number(why.bands);
+  out.key("confidence").number(why.confidence).key("calibrated").number(why.calibrated).key("factor").number(why.factor);
+  out.key("n").number(why.observations).key("pinned");
+  row.pinned ? out.number(*row.pinned) : out.null();
+  render_terms(out, "factor_of", why.terms);
+  out.close('}');
+}
+
+}  // namespace margin::server

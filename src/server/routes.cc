@@ -1,0 +1,81 @@
+#include "server/routes.h"
+
+#include <array>
+
+namespace margin::server {
+namespace {
+
+using access::Scope;
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/v1/decide", Scope::kDecide, decide},
+    Route{"POST", "/v1/feedback", Scope::kFeedback, feedback},
+    Route{"POST", "/v1/feedback/batch", Scope::kFeedback, feedback_batch},
+    Route{"POST", "/v1/feedback/revert", Scope::kAdmin, revert_feedback},
+    Route{"GET", "/v1/pools", Scope::kRead, list_pools},
+    Route{"GET", "/v1/pools/{pool}", Scope::kRead, show_pool},
+    Route{"PUT", "/v1/pools/{pool}", Scope::kAdmin, put_pool},
+    Route{"GET", "/v1/pools/{pool}/factors", Scope::kRead, show_factors},
+    Route{"GET", "/v1/pools/{pool}/calibration", Scope::kRead, show_calibration},
+    Route{"POST", "/v1/pools/{pool}/freeze", Scope::kAdmin, freeze_pool},
+    Route{"POST", "/v1/pools/{pool}/resume", Scope::kAdmin, resume_pool},
+    Route{"PUT", "/v1/pools/{pool}/models/{model}", Scope::kAdmin, join_model},
+    Route{"DELETE", "/v1/pools/{pool}/models/{model}", Scope::kAdmin, leave_model},
+    Route{"PUT", "/v1/pools/{pool}/models/{model}/pin", Scope::kAdmin, pin_model},
+    Route{"DELETE", "/v1/pools/{pool}/models/{model}/pin", Scope::kAdmin, unpin_model},
+    Route{"GET", "/v1/decisions", Scope::kRead, list_decisions},
+    Route{"GET", "/v1/decisions/{decision}", Scope::kRead, show_decision},
+    Route{"GET", "/v1/events", Scope::kRead, stream_events},
+    Route{"GET", "/health", std::nullopt, show_health},
+    Route{"GET", "/health/liveness", std::nullopt, show_health},
+    Route{"GET", "/ready", std::nullopt, show_ready},
+    Route{"GET", "/health/readiness", std::nullopt, show_ready},
+    Route{"GET", "/status", Scope::kRead, show_status},
+    Route{"GET", "/metrics", Scope::kRead, show_metrics},
+    Route{"GET", "/openapi.json", std::nullopt, show_openapi},
+};
+
+// One segment of a path or pattern, taken off its front.
+std::string_view take_segment(std::string_view& path) {
+  path.remove_prefix(1);
+  const std::string_view segment = path.substr(0, path.find('/'));
+  path.remove_prefix(segment.size());
+  return segment;
+}
+
+// Compares segment by segment; {named} ones accept anything that is not empty.
+bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& arguments) {
+  arguments.clear();
+  while (pattern.starts_with('/') && path.starts_with('/')) {
+    const std::string_view wanted = take_segment(pattern);
+    const std::string_view segment = take_segment(path);
+    if (!wanted.starts_with('{')) {
+      if (wanted != segment) return false;
+      continue;
+    }
+    auto decoded = http::percent_decode(segment);
+    if (!decoded || decoded->empty()) return false;
+    arguments.push_back(std::move(*decoded));
+  }
+  return pattern.empty() && path.empty();
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return kRoutes; }
+
+Match match(std::string_view method, std::string_view path) {
+  const std::string_view wanted = method == "HEAD" ? std::string_view("GET") : method;
+  Match match;
+  for (const Route& route : kRoutes) {
+    if (!matches(route.pattern, path, match.arguments)) continue;
+    if (route.method == wanted) {
+      match.route = &route;
+      return match;
+    }
+    match.allowed += (match.allowed.empty() ? "" : ", ") + std::string(route.method);
+  }
+  return match;
+}
+
+}  // namespace margin::server

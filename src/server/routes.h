@@ -1,0 +1,71 @@
+// The route table: every path the server answers, the scope it asks for and the function that answers it. openapi.json describes the same
+// paths; a test compares the two.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "access/key.h"
+#include "http/message.h"
+#include "server/answer.h"
+#include "server/caller.h"
+
+namespace margin::server {
+
+class App;
+
+// A request on its way to its handler.
+struct Call {
+  const http::Request& request;        // until answered
+  std::vector<std::string> arguments;  // the {named} parts of the path, decoded, in their order
+  Caller caller;
+  SharedAnswer answer;
+};
+
+struct Route {
+  std::string_view method;
+  std::string_view pattern;            // "/v1/pools/{pool}"
+  std::optional<access::Scope> scope;  // none: anybody
+  void (*handle)(App&, Call);
+  // Whether it changes something: such a request must not come from a web page that a browser happens to show.
+  [[nodiscard]] bool changes() const { return method != "GET"; }
+};
+
+[[nodiscard]] std::span<const Route> routes();
+
+struct Match {
+  const Route* route = nullptr;  // null: no such path, or not by this method
+  std::vector<std::string> arguments;
+  std::string allowed;  // methods of the path, when only the method is wrong
+};
+[[nodiscard]] Match match(std::string_view method, std::string_view path);
+
+// What the route table calls; a file for each group.
+void decide(App& app, Call call);    // handle_decide.cc
+void feedback(App& app, Call call);  // handle_feedback.cc
+void feedback_batch(App& app, Call call);
+void revert_feedback(App& app, Call call);
+void list_pools(App& app, Call call);  // handle_pools.cc
+void show_pool(App& app, Call call);
+void put_pool(App& app, Call call);
+void show_factors(App& app, Call call);
+void show_calibration(App& app, Call call);
+void join_model(App& app, Call call);  // handle_models.cc
+void leave_model(App& app, Call call);
+void pin_model(App& app, Call call);
+void unpin_model(App& app, Call call);
+void freeze_pool(App& app, Call call);
+void resume_pool(App& app, Call call);
+void list_decisions(App& app, Call call);  // handle_decisions.cc
+void show_decision(App& app, Call call);
+void stream_events(App& app, Call call);  // handle_events.cc
+void show_health(App& app, Call call);    // handle_system.cc
+void show_ready(App& app, Call call);
+void show_status(App& app, Call call);
+void show_metrics(App& app, Call call);
+void show_openapi(App& app, Call call);
+
+}  // namespace margin::server

@@ -1,0 +1,62 @@
+// The route table: which path means what, and that openapi.json says the same.
+#include "server/routes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "server/json.h"
+#include "server/openapi.h"
+
+namespace margin::server {
+namespace {
+
+TEST(Routes, NamedPartsAreDecoded) {
+  const Match found = match("DELETE", "/v1/pools/law/models/meta%2Fllama%203");
+  ASSERT_NE(found.route, nullptr);
+  EXPECT_EQ(found.route->pattern, "/v1/pools/{pool}/models/{model}");
+  EXPECT_EQ(found.arguments, (std::vector<std::string>{"law", "meta/llama 3"}));
+}
+
+TEST(Routes, AnotherMethodOfAPathIsNotNotFound) {
+  const Match found = match("PATCH", "/v1/pools/law");
+  EXPECT_EQ(found.route, nullptr);
+  EXPECT_EQ(found.allowed, "GET, PUT");
+}
+
+TEST(Routes, UnknownAndMalformedPathsHaveNoRoute) {
+  for (const std::string_view path :
+       {"", "/", "/v1", "/v1/pools/", "/v1/pools//factors", "/v1/pools/%zz", "/v1/decide/", "v1/decide", "/v1/pools/a/b/c"}) {
+    const Match found = match("GET", path);
+    EXPECT_EQ(found.route, nullptr) << path;
+    EXPECT_EQ(found.allowed, "") << path;
+  }
+}
+
+TEST(Routes, HeadIsAnsweredLikeGet) { EXPECT_EQ(match("HEAD", "/health").route, match("GET", "/health").route); }
+
+TEST(Routes, TheOpenApiDocumentHasExactlyTheseRoutes) {
+  JsonParser parser(64);
+  const auto document = parser.parse(openapi_document());
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  std::set<std::string> described;
+  for (const Json& path : (*document)->find("paths")->items()) {
+    for (const Json& operation : path.items()) {
+      std::string method(operation.key());
+      std::transform(method.begin(), method.end(), method.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      const auto security = operation.find("security")->items();
+      const std::string scope = security.empty() ? "none" : std::string(security[0].items()[0].items()[0].text());
+      described.insert(method + " " + std::string(path.key()) + " " + scope);
+    }
+  }
+  std::set<std::string> routed;
+  for (const Route& route : routes()) {
+    const std::string scope = route.scope ? std::string(access::kScopeNames[static_cast<std::size_t>(*route.scope)]) : "none";
+    routed.insert(std::string(route.method) + " " + std::string(route.pattern) + " " + scope);
+  }
+  EXPECT_EQ(routed, described);
+}
+
+}  // namespace
+}  // namespace margin::server

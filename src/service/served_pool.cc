@@ -1,0 +1,78 @@
+#include "service/served_pool.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace margin::service {
+
+ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, const Limits& limits)
+    : last_snapshot(next_offset),
+      name_(std::move(name)),
+      pool_(std::move(pool)),
+      next_offset_(next_offset),
+      stamped_ms_(pool_.time_ms()),
+      requests_(limits.requests) {
+  score_again();
+}
+
+std::int64_t ServedPool::stamp(std::int64_t clock_ms) { return stamped_ms_ = std::max(stamped_ms_, clock_ms); }
+
+ApplyResult ServedPool::apply(std::uint64_t offset, const Event& event) {
+  MARGIN_CHECK(offset == next_offset_, "events are applied in the order of the log, each once");
+  ++next_offset_;
+  ApplyResult result = pool_.apply(event);
+  count(event, result);
+  return result;
+}
+
+void ServedPool::swap_state(Pool pool) {
+  pool_ = std::move(pool);
+  score_again();
+}
+
+void ServedPool::count(const Event& event, const ApplyResult& result) {
+  if (const auto* made = std::get_if<DecisionMade>(&event.body); made != nullptr && result.status == ApplyStatus::kApplied) {
+    ++counts_.decisions;
+    if (made->abstained) ++counts_.abstained;
+    ++counts_.by_status[static_cast<std::size_t>(made->sure.status)];
+    return;
+  }
+  const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
+  if (outcome == nullptr) return;
+  ++counts_.feedback[static_cast<std::size_t>(result.status)];
+  if (result.status != ApplyStatus::kApplied) return;
+  if (const auto decision = pool_.decision(outcome->decision)) {
+    ++counts_.lag_count;
+    counts_.lag_seconds += static_cast<double>(event.time_ms - decision->time_ms) / 1000.0;
+    score(*decision, event.id);
+  }
+}
+
+void ServedPool::score(const DecisionView& decision, Uuid feedback) {
+  bool selected = false;
+  for (const ResponseView& response : decision.responses) {
+    if (!response.outcome || response.feedback != feedback || !response.usable) continue;
+    scores_[response.model].add({response.confidence, response.calibrated, *response.outcome});
+    if (response.answer != decision.selected || decision.selected == kNoAnswer || selected) continue;
+    scores_[std::string(kDecisions)].add({decision.p_correct, decision.p_correct, *response.outcome});
+    selected = true;
+  }
+}
+
+// From what the pool itself remembers: after a start and after a new fold the figures agree with the state.
+void ServedPool::score_again() {
+  scores_.clear();
+  for (const Uuid id : pool_.latest_decisions(10 * ScoreWindow::kWindow)) {
+    const auto decision = pool_.decision(id);
+    std::vector<Uuid> feedbacks;
+    for (const ResponseView& response : decision->responses) {
+      if (response.feedback && std::find(feedbacks.begin(), feedbacks.end(), *response.feedback) == feedbacks.end()) {
+        feedbacks.push_back(*response.feedback);
+      }
+    }
+    for (const Uuid feedback : feedbacks) score(*decision, feedback);
+  }
+}
+
+}  // namespace margin::service

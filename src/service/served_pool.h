@@ -1,0 +1,73 @@
+// ServedPool: one pool as a server holds it: its state, which part of the log that state holds, the requests it has seen and how well its
+// latest outcomes were calibrated. Everything here but the state itself is a convenience that is made anew from state and log.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "log/event_log.h"
+#include "margin/pool.h"
+#include "margin/sureness.h"
+#include "service/request_memory.h"
+#include "service/score_window.h"
+
+namespace margin::service {
+
+// Feedback is counted by what became of it.
+inline constexpr std::size_t kApplyStatuses = 8;
+
+struct PoolCounts {
+  std::uint64_t decisions = 0;
+  std::uint64_t abstained = 0;
+  std::array<std::uint64_t, 4> by_status{};              // of decisions, by TrustStatus
+  std::array<std::uint64_t, kApplyStatuses> feedback{};  // by ApplyStatus
+  std::uint64_t lag_count = 0;                           // outcomes that found their decision, and
+  double lag_seconds = 0.0;                              // how long after it they came, summed
+};
+
+class ServedPool {
+ public:
+  struct Limits {
+    std::size_t requests = 100'000;  // remembered by Idempotency-Key
+  };
+  ServedPool(std::string name, Pool pool, std::uint64_t next_offset, const Limits& limits);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const Pool& pool() const { return pool_; }
+  // The state is the fold of every event before this offset.
+  [[nodiscard]] std::uint64_t next_offset() const { return next_offset_; }
+  [[nodiscard]] RequestMemory& requests() { return requests_; }
+  [[nodiscard]] const PoolCounts& counts() const { return counts_; }
+  // By model; the pool's own decisions under kDecisions, where p_correct stands for both stages.
+  static constexpr std::string_view kDecisions = "@pool";
+  [[nodiscard]] const std::map<std::string, ScoreWindow, std::less<>>& scores() const { return scores_; }
+
+  // The time for the next event: the clock's, but never before an earlier event of this pool.
+  [[nodiscard]] std::int64_t stamp(std::int64_t clock_ms);
+
+  ApplyResult apply(std::uint64_t offset, const Event& event);
+  // A state that was folded anew, up to the offset this one has.
+  void swap_state(Pool pool);
+
+  std::uint64_t last_snapshot = 0;  // offset
+  bool folding = false;             // a new fold is under way
+  bool snapshotting = false;
+
+ private:
+  void count(const Event& event, const ApplyResult& result);
+  void score(const DecisionView& decision, Uuid feedback);
+  void score_again();
+
+  std::string name_;
+  Pool pool_;
+  std::uint64_t next_offset_;
+  std::int64_t stamped_ms_;
+  RequestMemory requests_;
+  PoolCounts counts_;
+  std::map<std::string, ScoreWindow, std::less<>> scores_;
+};
+
+}  // namespace margin::service

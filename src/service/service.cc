@@ -1,0 +1,303 @@
+#include "service/service.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "log/recovery.h"
+
+namespace margin::service {
+namespace {
+
+// Records read at a time.
+constexpr std::size_t kPage = 4096;
+
+// With every parameter spelled out, as a pool that was configured so says it.
+PoolConfigured resolved(const PoolConfigured& config) {
+  Pool probe;
+  probe.apply({.id = {0, 1}, .time_ms = 0, .body = config});
+  return probe.config();
+}
+
+}  // namespace
+
+Service::Service(EventLog& log, ServiceOptions options)
+    : log_(log), options_(std::move(options)), random_(options_.seed), alive_(std::make_shared<bool>(true)) {
+  log_.on_commit([this, alive = alive_] {
+    options_.post([this, alive] {
+      if (*alive) drain();
+    });
+  });
+}
+
+Service::~Service() {
+  *alive_ = false;
+  log_.flush();
+  log_.on_commit([] {});
+}
+
+Result<std::unique_ptr<Service>> Service::open(EventLog& log, ServiceOptions options) {
+  std::unique_ptr<Service> service(new Service(log, std::move(options)));
+  if (Status recovered = service->recover(); !recovered) return recovered.error();
+  service->reconfigure(service->options_.pools, service->options_.pool_defaults);
+  service->settle_all();
+  return service;
+}
+
+Status Service::recover() {
+  auto positions = log_.pools();
+  if (!positions) return positions.error();
+  for (const PoolPosition& position : *positions) {
+    auto recovered = margin::recover(log_, position.pool);
+    if (!recovered) return Error{recovered.error().code, "pool " + position.pool + ": " + recovered.error().message};
+    for (const std::string& finding : recovered->findings) options_.complain(finding);
+    add_pool(position.pool, std::move(recovered->pool), recovered->next);
+    // Requests are remembered from the log, as many as may be kept.
+    ServedPool& pool = *pools_.find(position.pool)->second;
+    const std::uint64_t span = std::min<std::uint64_t>(options_.requests_max, recovered->next - position.first);
+    for (std::uint64_t from = recovered->next - span; from < recovered->next;) {
+      auto records = log_.read(position.pool, from, kPage);
+      if (!records) return records.error();
+      if (records->empty()) break;
+      for (const Record& record : *records) {
+        if (record.mark) pool.requests().settle(*record.mark, record.event.id);
+      }
+      from = records->back().offset + 1;
+    }
+  }
+  return {};
+}
+
+void Service::add_pool(const std::string& name, Pool pool, std::uint64_t next_offset) {
+  pools_.emplace(name, std::make_unique<ServedPool>(name, std::move(pool), next_offset, ServedPool::Limits{options_.requests_max}));
+}
+
+void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults) {
+  options_.pools = std::move(pools);
+  options_.pool_defaults = std::move(defaults);
+  for (const auto& [name, wanted] : options_.pools) {
+    ServedPool* pool = find(name);
+    if (pool == nullptr) {
+      add_pool(name, Pool(), 0);
+      pool = find(name);
+    }
+    if (pool->next_offset() > 0 && pool->pool().config() == resolved(wanted)) continue;
+    Status written = commit(prepare(*pool, wanted), [this, name](const Result<Applied>& applied) {
+      if (!applied) {
+        options_.complain("pool " + name + ": its configuration could not be written: " + applied.error().message);
+      } else if (applied->result.error) {
+        options_.complain("pool " + name + ": its configuration was refused: " + applied->result.error->message);
+      }
+    });
+    if (!written) options_.complain("pool " + name + ": its configuration could not be written: " + written.error().message);
+  }
+}
+
+ServedPool* Service::find(std::string_view pool) {
+  const auto found = pools_.find(pool);
+  return found == pools_.end() ? nullptr : found->second.get();
+}
+
+Result<ServedPool*> Service::find_or_make(const std::string& pool) {
+  if (ServedPool* found = find(pool)) return found;
+  if (pools_.size() >= options_.pools_max) {
+    return {ErrorCode::kLimit, "pool: " + std::to_string(pools_.size()) + " exist, expected at most " + std::to_string(options_.pools_max)};
+  }
+  add_pool(pool, Pool(), 0);
+  ServedPool* made = find(pool);
+  if (Status written = commit(prepare(*made, options_.pool_defaults), [](const Result<Applied>&) {}); !written) {
+    pools_.erase(pool);
+    return written.error();
+  }
+  // Nobody may decide before the pool is what it was made as; it is rare enough to wait for the disk.
+  settle_all();
+  if (made->next_offset() == 0) {
+    pools_.erase(pool);
+    return {ErrorCode::kUnavailable, "pool: could not be written"};
+  }
+  return made;
+}
+
+ServedPool* Service::find_decision(Uuid decision, std::string_view tenant_prefix) {
+  for (const auto& [name, pool] : pools_) {
+    if (name.starts_with(tenant_prefix) && pool->pool().knows(decision)) return pool.get();
+  }
+  return nullptr;
+}
+
+Uuid Service::new_id() {
+  // Never back, so that ids sort as they were made even when the clock steps.
+  last_id_ms_ = std::max(last_id_ms_, options_.clock_ms());
+  return Uuid::make(last_id_ms_, random_);
+}
+
+Prepared Service::prepare(ServedPool& pool, EventBody body, std::optional<Uuid> id) {
+  const std::int64_t time_ms = pool.stamp(options_.clock_ms());
+  return {.pool = &pool, .event = {.id = id ? *id : new_id(), .time_ms = time_ms, .body = std::move(body)}};
+}
+
+Status Service::commit(Prepared prepared, Done done) {
+  auto waiting = std::make_shared<std::unique_ptr<Waiting>>(std::make_unique<Waiting>());
+  Entry entry{.pool = prepared.pool->name(), .event = std::move(prepared.event), .mark = prepared.mark, .note = prepared.note};
+  Waiting* held = waiting->get();
+  Status taken = log_.append(entry, [this, waiting](Result<std::uint64_t> offset) {
+    (*waiting)->acknowledged = std::move(offset);
+    const std::lock_guard lock(mutex_);
+    acknowledged_.push_back(std::move(*waiting));
+  });
+  if (!taken) return taken;
+  // The acknowledgement may be here already, but nobody reads it before drain(), which runs on this thread.
+  prepared.event = std::move(entry.event);
+  if (prepared.mark) prepared.pool->requests().begin(*prepared.mark, prepared.event.id);
+  held->prepared = std::move(prepared);
+  held->done = std::move(done);
+  ++in_flight_;
+  return {};
+}
+
+void Service::settle_all() {
+  log_.flush();
+  drain();
+}
+
+void Service::drain() {
+  std::vector<std::unique_ptr<Waiting>> batch;
+  {
+    const std::lock_guard lock(mutex_);
+    batch.swap(acknowledged_);
+  }
+  for (const auto& waiting : batch) settle(*waiting);
+}
+
+void Service::settle(Waiting& waiting) {
+  --in_flight_;
+  ServedPool& pool = *waiting.prepared.pool;
+  const Event& event = waiting.prepared.event;
+  const std::optional<RequestMark>& mark = waiting.prepared.mark;
+  if (!waiting.acknowledged->ok()) {
+    if (mark) pool.requests().forget(mark->key);
+    waiting.done(waiting.acknowledged->error());
+    return;
+  }
+  if (mark) pool.requests().settle(*mark, event.id);
+  const std::uint64_t offset = waiting.acknowledged->value();
+  finish(pool, event, {offset, pool.apply(offset, event)}, waiting.done);
+  snapshot_when_due(pool);
+}
+
+void Service::finish(ServedPool& pool, const Event& event, Applied applied, const Done& done) {
+  if (listener_) listener_(pool, event, applied.result);
+  // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
+  const bool waits = applied.result.status == ApplyStatus::kRefold || (pool.folding && applied.result.status == ApplyStatus::kConflict);
+  if (!waits) return done(std::move(applied));
+  const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
+  fold_again(pool, {done, std::move(applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
+}
+
+Status Service::can_revert(ServedPool& pool, Uuid feedback) {
+  auto record = log_.find(pool.name(), feedback);
+  if (!record) return record.error();
+  auto positions = log_.pools();
+  if (!positions) return positions.error();
+  for (const PoolPosition& position : *positions) {
+    if (position.pool != pool.name() || position.first == 0 || !*record || (*record)->offset >= position.first) continue;
+    return {ErrorCode::kUnsupported,
+            "feedback_id: it was taken into the state before what the log retains, and can no longer be taken back"};
+  }
+  return {};
+}
+
+void Service::fold_again(ServedPool& pool, AwaitingFold awaiting) {
+  awaiting_fold_[pool.name()].push_back(std::move(awaiting));
+  if (pool.folding) return;
+  pool.folding = true;
+  background_.run([this, &pool, alive = alive_, name = pool.name(), upto = pool.next_offset()] {
+    auto folded = std::make_shared<Result<RecoveredPool>>(margin::recover(log_, name, upto));
+    options_.post([this, &pool, alive, folded] {
+      if (!*alive) return;
+      if (!folded->ok()) options_.complain("pool " + pool.name() + " could not be folded again: " + folded->error().message);
+      folded->ok() ? adopt(pool, &(*folded)->pool, (*folded)->next) : adopt(pool, nullptr, 0);
+    });
+  });
+}
+
+// The live state went on meanwhile; what came since is read from the log, and a revert among it means one more fold.
+void Service::adopt(ServedPool& pool, Pool* folded, std::uint64_t upto) {
+  pool.folding = false;
+  std::vector<AwaitingFold> waiting;
+  waiting.swap(awaiting_fold_[pool.name()]);
+  if (folded == nullptr) {
+    for (const AwaitingFold& one : waiting) {
+      one.done(Error{ErrorCode::kUnavailable, "the state could not be folded again; what was asked for is kept in the log"});
+    }
+    return;
+  }
+  while (upto < pool.next_offset()) {
+    auto records = log_.read(pool.name(), upto, std::min<std::uint64_t>(kPage, pool.next_offset() - upto));
+    if (!records || records->empty()) break;
+    for (const Record& record : *records) folded->apply(record.event);
+    upto = records->back().offset + 1;
+  }
+  if (upto != pool.next_offset() || folded->needs_fold()) {
+    for (AwaitingFold& one : waiting) fold_again(pool, std::move(one));
+    return;
+  }
+  pool.swap_state(std::move(*folded));
+  pool.last_snapshot = 0;
+  snapshot_when_due(pool);
+  for (AwaitingFold& one : waiting) answer(pool, std::move(one));
+}
+
+// An outcome that contradicted another counts now if the fold took that one back.
+void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
+  ApplyResult& result = awaiting.applied.result;
+  bool counts = !awaiting.decision;
+  if (awaiting.decision) {
+    if (const auto decision = pool.pool().decision(*awaiting.decision)) {
+      for (const ResponseView& response : decision->responses) {
+        if (response.feedback != awaiting.event) continue;
+        counts = true;
+        (response.learned ? result.learned : result.unlearned).push_back(response.model);
+      }
+    }
+  }
+  if (counts) {
+    result.status = ApplyStatus::kApplied;
+    result.error.reset();
+  }
+  awaiting.done(std::move(awaiting.applied));
+}
+
+// By folding the log once more on the side: the loop does not wait for the bytes of a large state, and what is kept is what recovery will
+// come to.
+void Service::snapshot_when_due(ServedPool& pool) {
+  if (pool.snapshotting || pool.folding || pool.next_offset() < pool.last_snapshot + options_.snapshot_every) return;
+  pool.snapshotting = true;
+  pool.last_snapshot = pool.next_offset();
+  background_.run([this, &pool, alive = alive_, name = pool.name(), upto = pool.next_offset()] {
+    std::string problem;
+    if (auto recovered = margin::recover(log_, name, upto); !recovered) {
+      problem = recovered.error().message;
+    } else {
+      const std::string bytes = recovered->pool.snapshot();
+      Status kept = log_.keep_snapshot(name, {.offset = recovered->next, .bytes = bytes, .digest = digest_of(bytes)});
+      if (!kept) problem = kept.error().message;
+    }
+    options_.post([this, &pool, alive, problem] {
+      if (!*alive) return;
+      pool.snapshotting = false;
+      if (!problem.empty()) options_.complain("pool " + pool.name() + ": no snapshot was kept: " + problem);
+    });
+  });
+}
+
+void Service::keep_snapshots() {
+  background_.wait();
+  for (const auto& [name, pool] : pools_) {
+    if (pool->pool().needs_fold() || pool->next_offset() == 0) continue;
+    const std::string bytes = pool->pool().snapshot();
+    Status kept = log_.keep_snapshot(name, {.offset = pool->next_offset(), .bytes = bytes, .digest = digest_of(bytes)});
+    if (!kept) options_.complain("pool " + name + ": no snapshot was kept: " + kept.error().message);
+  }
+}
+
+}  // namespace margin::service

@@ -1,0 +1,143 @@
+// Service: pools served from an event log. Everything that changes a pool is first an event in the log; when the log has it for good, it is
+// applied, in order, and only then does the caller hear of it. Knows neither HTTP nor JSON; src/server speaks those.
+//
+// Threads: all functions are called on one thread, the loop's; callbacks come on it too, never before the call that asked for them has
+// returned. The log's thread only hands acknowledgements over; long work (folding again, snapshots) runs on one thread of the service's
+// own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "log/event_log.h"
+#include "margin/event.h"
+#include "margin/pool.h"
+#include "margin/random.h"
+#include "margin/result.h"
+#include "service/background.h"
+#include "service/served_pool.h"
+
+namespace margin::service {
+
+struct ServiceOptions {
+  PoolConfigured pool_defaults;                 // of a pool that is made without settings
+  std::map<std::string, PoolConfigured> pools;  // by name; each exists from the start
+  std::size_t pools_max = 256;
+  std::size_t requests_max = 100'000;
+  std::uint64_t snapshot_every = 100'000;           // events
+  std::function<std::int64_t()> clock_ms;           // since 1970
+  std::uint64_t seed = 0;                           // of ids
+  std::function<void(std::function<void()>)> post;  // runs something on the loop's thread, soon; callable from any thread
+  // What an operator should know: a refold that failed, a snapshot that could not be kept.
+  std::function<void(std::string)> complain;
+};
+
+// An event that has been made and not yet written.
+struct Prepared {
+  ServedPool* pool = nullptr;
+  Event event;
+  std::optional<RequestMark> mark{};
+  std::string note{};
+};
+
+struct Applied {
+  std::uint64_t offset = 0;
+  ApplyResult result;
+};
+
+class Service {
+ public:
+  using Done = std::function<void(Result<Applied>)>;
+  // Called for each event after it was applied.
+  using Listener = std::function<void(const ServedPool&, const Event&, const ApplyResult&)>;
+
+  // Recovers every pool of the log and makes those of the options. Errors are recovery's.
+  [[nodiscard]] static Result<std::unique_ptr<Service>> open(EventLog& log, ServiceOptions options);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  void on_applied(Listener listener) { listener_ = std::move(listener); }
+
+  // nullptr: no such pool.
+  [[nodiscard]] ServedPool* find(std::string_view pool);
+  [[nodiscard]] const std::map<std::string, std::unique_ptr<ServedPool>, std::less<>>& pools() const { return pools_; }
+  // A pool with the defaults, made when it does not exist; its configuration is its first event. kLimit: too many; kUnavailable: the log
+  // does not take it. Making one waits for the disk.
+  [[nodiscard]] Result<ServedPool*> find_or_make(const std::string& pool);
+  // The pool that knows a decision.
+  [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant_prefix);
+
+  // An event for `pool` with a new id (or the caller's) and the time.
+  [[nodiscard]] Prepared prepare(ServedPool& pool, EventBody body, std::optional<Uuid> id = {});
+  // A new id, by the clock.
+  [[nodiscard]] Uuid new_id();
+
+  // Writes it; `done` hears how it was applied, or why it could not be written. A revert that calls for a new fold is done when the folded
+  // state is in place. kLimit: the log's queue is full (overload); then `done` is not called.
+  [[nodiscard]] Status commit(Prepared prepared, Done done);
+  // kUnsupported: what it would take back lies before what the log retains.
+  [[nodiscard]] Status can_revert(ServedPool& pool, Uuid feedback);
+
+  // The event by its id, from the log.
+  [[nodiscard]] Result<std::optional<Record>> look_up(ServedPool& pool, Uuid id) { return log_.find(pool.name(), id); }
+
+  [[nodiscard]] EventLog& log() { return log_; }
+  [[nodiscard]] std::int64_t now_ms() const { return options_.clock_ms(); }
+  [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
+  // The settings that new pools get, and those of named ones, from now on (a reload). Writes what changed.
+  void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
+
+  // Keeps a snapshot of every pool that has moved since its last one; blocks. For the end of a server's life.
+  void keep_snapshots();
+
+ private:
+  struct Waiting {
+    Prepared prepared;
+    Done done;
+    std::optional<Result<std::uint64_t>> acknowledged;
+  };
+
+  Service(EventLog& log, ServiceOptions options);
+  Status recover();
+  void add_pool(const std::string& name, Pool pool, std::uint64_t next_offset);
+  void drain();
+  // Waits for the disk.
+  void settle_all();
+  void settle(Waiting& waiting);
+  // Somebody who waits for a pool to be folded again.
+  struct AwaitingFold {
+    Done done;
+    Applied applied;
+    Uuid event;
+    std::optional<Uuid> decision;  // of an outcome that contradicted what the fold may take back
+  };
+  void finish(ServedPool& pool, const Event& event, Applied applied, const Done& done);
+  void fold_again(ServedPool& pool, AwaitingFold awaiting);
+  void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
+  static void answer(const ServedPool& pool, AwaitingFold awaiting);
+  void snapshot_when_due(ServedPool& pool);
+
+  EventLog& log_;
+  ServiceOptions options_;
+  Random random_;
+  std::map<std::string, std::unique_ptr<ServedPool>, std::less<>> pools_;
+  std::map<std::string, std::vector<AwaitingFold>> awaiting_fold_;
+  Listener listener_;
+  std::size_t in_flight_ = 0;
+  std::int64_t last_id_ms_ = 0;
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Waiting>> acknowledged_;  // guarded by mutex_
+  std::shared_ptr<bool> alive_;                         // false once the service is gone: posted work then does nothing
+  Background background_;                               // last: it stops before the rest goes
+};
+
+}  // namespace margin::service

@@ -1,0 +1,235 @@
+// The service over a memory log: what is applied when, what a failing store leaves, what reverts and restarts come to.
+#include "service/service.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "log/memory_log.h"
+#include "log/recovery.h"
+
+namespace margin::service {
+namespace {
+
+// A loop that runs where the test stands.
+class TestLoop {
+ public:
+  void post(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
+    posted_.notify_all();
+  }
+  // Runs what is posted until `done` says so; a minute is for ever.
+  void run_until(const std::function<bool()>& done) {
+    while (!done()) {
+      std::unique_lock lock(mutex_);
+      ASSERT_TRUE(posted_.wait_for(lock, std::chrono::minutes(1), [this] { return !work_.empty(); })) << "nothing happens any more";
+      const std::function<void()> next = std::move(work_.front());
+      work_.pop_front();
+      lock.unlock();
+      next();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable posted_;
+  std::deque<std::function<void()>> work_;
+};
+
+class ServiceTest : public ::testing::Test {
+ protected:
+  void open(std::uint64_t snapshot_every = 1000) {
+    service_.reset();
+    ServiceOptions options;
+    options.pools = {{"default", PoolConfigured{}}};
+    options.snapshot_every = snapshot_every;
+    options.clock_ms = [this] { return clock_ms_; };
+    options.seed = ++seed_;
+    options.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
+    options.complain = [this](const std::string& message) { complaints_.push_back(message); };
+    auto opened = Service::open(log_, std::move(options));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    service_ = std::move(*opened);
+    loop_.run_until([this] { return service_->in_flight() == 0; });
+  }
+  void SetUp() override { open(); }
+
+  ServedPool& pool() { return *service_->find("default"); }
+
+  Result<Applied> commit(EventBody body) {
+    std::optional<Result<Applied>> answer;
+    const Status taken =
+        service_->commit(service_->prepare(pool(), std::move(body)), [&](Result<Applied> applied) { answer = std::move(applied); });
+    EXPECT_TRUE(taken.ok());
+    EXPECT_FALSE(answer.has_value()) << "never before the call has returned";
+    loop_.run_until([&] { return answer.has_value(); });
+    return std::move(*answer);
+  }
+
+  Uuid decide() {
+    auto decision = pool().pool().decide(
+        {.responses = {{.model = "a", .answer = "x", .confidence = 0.9}, {.model = "b", .answer = "y", .confidence = 0.6}}});
+    Prepared prepared = service_->prepare(pool(), *decision);
+    const Uuid id = prepared.event.id;
+    bool done = false;
+    EXPECT_TRUE(service_->commit(std::move(prepared), [&](const Result<Applied>& applied) { done = applied.ok(); }).ok());
+    loop_.run_until([&] { return done; });
+    return id;
+  }
+
+  // The outcome of "a".
+  Result<Applied> grade(Uuid decision, double outcome) {
+    return commit(OutcomeObserved{.decision = decision, .grades = {{"a", outcome}}, .source = "grader"});
+  }
+
+  Digest folded() {
+    auto recovered = recover(log_, "default");
+    EXPECT_TRUE(recovered.ok());
+    return recovered->pool.digest();
+  }
+
+  MemoryLog log_;
+  TestLoop loop_;
+  std::int64_t clock_ms_ = 1'700'000'000'000;
+  std::uint64_t seed_ = 0;
+  std::vector<std::string> complaints_;
+  std::unique_ptr<Service> service_;
+};
+
+TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
+  for (int i = 0; i < 20; ++i) {
+    const Uuid id = decide();
+    EXPECT_EQ(grade(id, i % 3 == 0 ? 1.0 : 0.0)->result.status, ApplyStatus::kApplied);
+  }
+  EXPECT_EQ(pool().pool().digest(), folded());
+  EXPECT_EQ(pool().scores().at("a").count(), 20U);
+}
+
+TEST_F(ServiceTest, ARestartComesToTheSameBitsWithAndWithoutASnapshot) {
+  for (int i = 0; i < 30; ++i) static_cast<void>(grade(decide(), 1.0));
+  const Digest before = pool().pool().digest();
+  open();
+  EXPECT_EQ(pool().pool().digest(), before);
+  EXPECT_EQ(pool().scores().at("a").count(), 30U);
+  service_->keep_snapshots();
+  open();
+  EXPECT_EQ(pool().pool().digest(), before);
+  EXPECT_EQ(complaints_, std::vector<std::string>{});
+}
+
+TEST_F(ServiceTest, SnapshotsAreKeptOnTheWay) {
+  open(10);
+  for (int i = 0; i < 30; ++i) static_cast<void>(grade(decide(), 1.0));
+  loop_.run_until([this] { return !pool().snapshotting; });
+  EXPECT_FALSE(log_.snapshots("default")->empty());
+  EXPECT_EQ(complaints_, std::vector<std::string>{});
+  EXPECT_EQ(pool().pool().digest(), folded());
+}
+
+TEST_F(ServiceTest, ARevertIsDoneWhenTheStateIsWithoutIt) {
+  std::vector<Uuid> feedback;
+  for (int i = 0; i < 6; ++i) {
+    Prepared prepared =
+        service_->prepare(pool(), OutcomeObserved{.decision = decide(), .grades = {{"a", i < 3 ? 1.0 : 0.0}}, .source = "grader"});
+    feedback.push_back(prepared.event.id);
+    bool done = false;
+    ASSERT_TRUE(service_->commit(std::move(prepared), [&](const Result<Applied>&) { done = true; }).ok());
+    loop_.run_until([&] { return done; });
+  }
+  const auto reverted = commit(OutcomeReverted{.feedback = feedback[1], .source = ""});
+  ASSERT_TRUE(reverted.ok());
+  EXPECT_EQ(reverted->result.status, ApplyStatus::kApplied);
+  EXPECT_EQ(reverted->result.reverted, (std::vector<Uuid>{feedback[1]}));
+  EXPECT_FALSE(pool().pool().needs_fold());
+  EXPECT_EQ(pool().pool().digest(), folded());
+  EXPECT_EQ(pool().scores().at("a").count(), 5U);
+}
+
+TEST_F(ServiceTest, AnOutcomeThatReplacesAnotherCountsAfterTheFold) {
+  const Uuid id = decide();
+  Prepared first = service_->prepare(pool(), OutcomeObserved{.decision = id, .grades = {{"a", 0.0}}});
+  const Uuid first_id = first.event.id;
+  bool done = false;
+  ASSERT_TRUE(service_->commit(std::move(first), [&](const Result<Applied>&) { done = true; }).ok());
+  loop_.run_until([&] { return done; });
+
+  // Both at once, as a replacing request does: the second contradicts what the live state still holds.
+  std::optional<ApplyStatus> replaced;
+  ASSERT_TRUE(
+      service_->commit(service_->prepare(pool(), OutcomeReverted{.feedback = first_id, .source = ""}), [](const Result<Applied>&) {}).ok());
+  ASSERT_TRUE(service_
+                  ->commit(service_->prepare(pool(), OutcomeObserved{.decision = id, .grades = {{"a", 1.0}}}),
+                           [&](const Result<Applied>& applied) { replaced = applied->result.status; })
+                  .ok());
+  loop_.run_until([&] { return replaced.has_value(); });
+  EXPECT_EQ(*replaced, ApplyStatus::kApplied);
+  EXPECT_EQ(pool().pool().decision(id)->responses[0].outcome, 1.0);
+  EXPECT_EQ(pool().pool().digest(), folded());
+}
+
+TEST_F(ServiceTest, AContradictionIsAConflict) {
+  const Uuid id = decide();
+  static_cast<void>(grade(id, 1.0));
+  const auto other = grade(id, 0.0);
+  EXPECT_EQ(other->result.status, ApplyStatus::kConflict);
+  EXPECT_TRUE(other->result.error.has_value());
+}
+
+TEST_F(ServiceTest, TimeNeverGoesBackWithTheClock) {
+  decide();
+  const std::int64_t before = pool().pool().time_ms();
+  const Uuid earlier = service_->new_id();
+  clock_ms_ -= 3'600'000;
+  const Uuid id = decide();
+  EXPECT_GE(pool().pool().time_ms(), before);
+  EXPECT_GE(id.time_ms(), earlier.time_ms());
+}
+
+TEST_F(ServiceTest, PoolsAreBounded) {
+  service_.reset();
+  ServiceOptions options;
+  options.pools = {{"default", PoolConfigured{}}};
+  options.pools_max = 2;
+  options.clock_ms = [this] { return clock_ms_; };
+  options.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
+  options.complain = [](const std::string&) {};
+  auto opened = Service::open(log_, std::move(options));
+  ASSERT_TRUE(opened.ok());
+  EXPECT_TRUE((*opened)->find_or_make("one").ok());
+  const auto beyond = (*opened)->find_or_make("two");
+  ASSERT_FALSE(beyond.ok());
+  EXPECT_EQ(beyond.error().code, ErrorCode::kLimit);
+  EXPECT_EQ(*(*opened)->find_or_make("one"), (*opened)->find("one"));
+}
+
+TEST_F(ServiceTest, RequestsAreRememberedAcrossARestart) {
+  auto decision = pool().pool().decide({.responses = {{.model = "a", .answer = "x", .confidence = 0.9}}});
+  Prepared prepared = service_->prepare(pool(), *decision);
+  prepared.mark = RequestMark{.key = {1, 2}, .body = {3, 4}};
+  const Uuid id = prepared.event.id;
+  bool done = false;
+  ASSERT_TRUE(service_->commit(std::move(prepared), [&](const Result<Applied>&) { done = true; }).ok());
+  EXPECT_FALSE(pool().requests().find({1, 2})->settled);
+  loop_.run_until([&] { return done; });
+  EXPECT_TRUE(pool().requests().find({1, 2})->settled);
+  open();
+  ASSERT_NE(pool().requests().find({1, 2}), nullptr);
+  EXPECT_EQ(pool().requests().find({1, 2})->event, id);
+  EXPECT_EQ(pool().requests().find({1, 2})->body, (Digest{3, 4}));
+}
+
+TEST_F(ServiceTest, WhatCouldNotBeWrittenIsNotApplied) {
+  const Digest before = pool().pool().digest();
+  log_.close();
+  const Status taken =
+      service_->commit(service_->prepare(pool(), ModelJoined{.model = "z", .predecessor = ""}), [](const Result<Applied>&) { FAIL(); });
+  ASSERT_FALSE(taken.ok());
+  EXPECT_EQ(taken.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(pool().pool().digest(), before);
+}
+
+}  // namespace
+}  // namespace margin::service

@@ -1,0 +1,319 @@
+"""Decisions and feedback over HTTP, as a user would: what is decided, what is learned, what is refused."""
+import json
+import threading
+import uuid
+
+from harness import ServerTest, main
+
+ASKED = {"a": ("Paris", 0.9), "b": ("Lyon", 0.95), "c": ("Paris", 0.6)}
+
+
+class Decide(ServerTest):
+    def test_a_decision_selects_and_explains(self):
+        server = self.serve()
+        decision = server.decide(ASKED, task_id="t1")
+        self.assertEqual(decision["answer"], "Paris")
+        self.assertEqual(decision["status"], "cold")
+        self.assertFalse(decision["abstained"])
+        self.assertEqual([r["model"] for r in decision["responses"]], ["a", "b", "c"])
+        self.assertEqual([r["stated"] for r in decision["responses"]], [0.9, 0.95, 0.6])
+        votes = {v["answer"]: v for v in decision["votes"]}
+        self.assertEqual(votes["Paris"]["models"], ["a", "c"])
+        self.assertAlmostEqual(sum(r["weight"] for r in decision["responses"] if r["model"] in "ac"), votes["Paris"]["score"])
+        self.assertGreater(decision["runner_up_gap"], 0)
+        low, high = decision["interval"]
+        self.assertLessEqual(low, decision["p_correct"])
+        self.assertLessEqual(decision["p_correct"], high)
+
+        looked_up = server.get("/v1/decisions/" + decision["decision_id"]).json
+        for field in ("answer", "model", "p_correct", "votes", "responses", "interval"):
+            self.assertEqual(looked_up[field], decision[field], field)
+        self.assertEqual(looked_up["task_id"], "t1")
+        self.assertEqual(looked_up["outcomes"], [])
+
+    def test_outcomes_move_what_a_confidence_is_worth(self):
+        server = self.serve()
+        before = server.decide({"liar": ("x", 0.95), "honest": ("y", 0.6)})
+        self.assertEqual(before["answer"], "x")
+        for _ in range(60):
+            made = server.decide({"liar": ("x", 0.95), "honest": ("y", 0.6)})
+            receipt = server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "y"}).json
+            self.assertEqual(receipt["status"], "applied")
+            self.assertEqual(sorted(receipt["updated"]), ["honest", "liar"])
+        after = server.decide({"liar": ("x", 0.95), "honest": ("y", 0.6)})
+        self.assertEqual(after["answer"], "y")
+        calibrated = {r["model"]: r["calibrated"] for r in after["responses"]}
+        self.assertLess(calibrated["liar"], 0.3)
+        self.assertGreater(calibrated["honest"], 0.7)
+        self.assertGreater(after["p_correct"], 0.7)
+        self.assertEqual(after["status"], "calibrated")
+        factors = server.get("/v1/pools/default/factors").json["factors"]
+        self.assertTrue(any(f["model"] == "liar" and f["n"] > 50 for f in factors))
+        scores = server.get("/v1/pools/default/calibration").json
+        self.assertGreater(scores["models"]["liar"]["stated"]["ece"], 0.9)
+        self.assertLess(scores["models"]["liar"]["calibrated"]["ece"], scores["models"]["liar"]["stated"]["ece"])
+
+    def test_an_abstention_names_no_answer(self):
+        server = self.serve()
+        decision = server.decide(ASKED, max_error=0.001)
+        self.assertTrue(decision["abstained"])
+        self.assertIsNone(decision["answer"])
+        self.assertEqual(decision["max_error"], 0.001)
+
+    def test_bad_requests_name_the_field(self):
+        server = self.serve()
+        cases = [
+            ({}, "responses"),
+            ({"responses": []}, None),
+            ({"responses": [{"model": "a", "confidence": 1.5}]}, "responses[0].confidence"),
+            ({"responses": [{"model": "a", "confidence": "high"}]}, "responses[0].confidence"),
+            ({"responses": [{"answer": "x"}]}, "responses[0].model"),
+            ({"responses": [{"model": "a"}], "pol": "x"}, "pol"),
+            ({"responses": [{"model": "a", "anwser": 1}]}, "responses[0].anwser"),
+            ({"responses": [{"model": "a"}], "max_error": 0}, "max_error"),
+            ({"responses": [{"model": "a"}], "kind": "poem"}, "kind"),
+            ({"responses": [{"model": "a"}], "pool": "no such"}, "pool"),
+            ({"responses": {"model": "a"}}, "responses"),
+        ]
+        for body, param in cases:
+            answer = server.post("/v1/decide", body)
+            self.assertEqual(answer.status, 400, (body, answer.body))
+            self.assertEqual(sorted(answer.error), ["code", "message", "param", "type"])
+            self.assertEqual(answer.error["type"], "invalid_request_error")
+            if param:
+                self.assertEqual(answer.error["param"], param, body)
+        self.assertEqual(server.post("/v1/decide", raw=b"{").status, 400)
+        self.assertEqual(server.post("/v1/decide", raw=b"{}", headers={"Content-Type": "text/plain"}).status, 415)
+        self.assertEqual(server.post("/v1/decide", {"responses": [{"model": "a"}], "pool": "nowhere"}).status, 404)
+        self.assertEqual(server.get("/v1/decide").status, 405)
+        self.assertEqual(server.get("/nothing").status, 404)
+
+    def test_an_idempotency_key_decides_once(self):
+        server = self.serve()
+        body = {"responses": [{"model": "a", "answer": "x", "confidence": 0.7}]}
+        first = server.post("/v1/decide", body, headers={"Idempotency-Key": "k1"})
+        again = server.post("/v1/decide", body, headers={"Idempotency-Key": "k1"})
+        self.assertEqual(first.json, again.json)
+        other = server.post("/v1/decide", {**body, "task_id": "other"}, headers={"Idempotency-Key": "k1"})
+        self.assertEqual((other.status, other.error["code"]), (422, "idempotency_key_reused"))
+        self.assertEqual(server.get("/v1/pools/default").json["decisions"], 1)
+
+
+class Feedback(ServerTest):
+    def test_the_three_forms(self):
+        server = self.serve()
+        gold = server.decide(ASKED)
+        server.post("/v1/feedback", {"decision_id": gold["decision_id"], "correct_answer": "Lyon"})
+        outcomes = {o["model"]: o["outcome"] for o in server.get("/v1/decisions/" + gold["decision_id"]).json["outcomes"]}
+        self.assertEqual(outcomes, {"a": 0, "b": 1, "c": 0})
+
+        selected = server.decide(ASKED)
+        server.post("/v1/feedback", {"inference_id": selected["decision_id"], "outcome": True})
+        outcomes = {o["model"]: o["outcome"] for o in server.get("/v1/decisions/" + selected["decision_id"]).json["outcomes"]}
+        self.assertEqual({m: outcomes[m] for m in "ac"}, {"a": 1, "c": 1})
+
+        graded = server.decide(ASKED)
+        trace = graded["decision_id"].replace("-", "")
+        server.post("/v1/feedback", {"trace_id": trace, "outcomes": {"a": 0.5, "b": 0}})
+        outcomes = {o["model"]: o["outcome"] for o in server.get("/v1/decisions/" + graded["decision_id"]).json["outcomes"]}
+        self.assertEqual(outcomes, {"a": 0.5, "b": 0})
+
+    def test_duplicates_conflicts_and_replacement(self):
+        server = self.serve()
+        made = server.decide(ASKED)
+        body = {"decision_id": made["decision_id"], "outcomes": {"a": 1}}
+        first = server.post("/v1/feedback", body).json
+        self.assertEqual(first["status"], "applied")
+        self.assertEqual(server.post("/v1/feedback", body).json["status"], "duplicate")
+        other = {"decision_id": made["decision_id"], "outcomes": {"a": 0}}
+        conflict = server.post("/v1/feedback", other)
+        self.assertEqual((conflict.status, conflict.error["code"]), (409, "conflict"))
+        replaced = server.post("/v1/feedback", {**other, "replace": True})
+        self.assertEqual((replaced.status, replaced.json["status"]), (200, "applied"))
+        looked_up = server.get("/v1/decisions/" + made["decision_id"]).json
+        self.assertEqual([(o["model"], o["outcome"], o["feedback_id"]) for o in looked_up["outcomes"]], [("a", 0, replaced.json["feedback_id"])])
+
+    def test_replacing_equals_never_having_said_it(self):
+        server = self.serve()
+        server.put("/v1/pools/twin", {})
+        made = {pool: [server.decide(ASKED, pool=pool) for _ in range(8)] for pool in ("default", "twin")}
+        for i in range(8):
+            server.post("/v1/feedback", {"decision_id": made["default"][i]["decision_id"], "outcomes": {"a": i % 2, "b": 1}})
+        for i in range(8):
+            server.post("/v1/feedback", {"decision_id": made["twin"][i]["decision_id"], "outcomes": {"a": 1 if i == 4 else i % 2, "b": 1}})
+        answer = server.post("/v1/feedback", {"decision_id": made["default"][4]["decision_id"], "outcomes": {"a": 1, "b": 1}, "replace": True})
+        self.assertEqual(answer.json["status"], "applied", answer.body)
+        # The replacement comes last in the log, so only factors that do not depend on order are compared: counts.
+        counts = {}
+        for pool in ("default", "twin"):
+            counts[pool] = {(f["model"], f["band"]): f["n"] for f in server.get(f"/v1/pools/{pool}/factors").json["factors"]}
+        self.assertEqual(counts["default"], counts["twin"])
+
+    def test_reverting_the_last_outcome_restores_the_factors(self):
+        server = self.serve()
+        made = [server.decide(ASKED) for _ in range(5)]
+        for one in made[:4]:
+            server.post("/v1/feedback", {"decision_id": one["decision_id"], "outcomes": {"a": 1, "b": 0}})
+        before = server.get("/v1/pools/default/factors").json
+        receipt = server.post("/v1/feedback", {"decision_id": made[4]["decision_id"], "outcomes": {"a": 0, "b": 1}}).json
+        self.assertNotEqual(server.get("/v1/pools/default/factors").json, before)
+        reverted = server.post("/v1/feedback/revert", {"feedback_id": receipt["feedback_id"]})
+        self.assertEqual(reverted.json["reverted"], [receipt["feedback_id"]])
+        self.assertEqual(server.get("/v1/pools/default/factors").json, before)
+        digests = server.digests()
+        server.stop()
+        self.assertEqual(self.serve().digests(), digests)
+
+    def test_reverting_a_source(self):
+        server = self.serve()
+        start = server.decide(ASKED)
+        factors = server.get("/v1/pools/default/factors").json
+        for _ in range(3):
+            made = server.decide(ASKED)
+            server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "Lyon"})
+        self.assertEqual(len(server.post("/v1/feedback/revert", {"source": "local"}).json["reverted"]), 3)
+        self.assertEqual(server.get("/v1/pools/default/factors").json, factors)
+        self.assertEqual(server.post("/v1/feedback/revert", {"source": "nobody"}).status // 100, 4)
+        self.assertIsNotNone(start)
+
+    def test_feedback_before_its_decision_is_kept_and_joined(self):
+        server = self.serve()
+        mine = str(uuid.uuid4())
+        early = server.post("/v1/feedback", {"decision_id": mine, "correct_answer": "Paris"}).json
+        self.assertEqual(early["status"], "pending_decision")
+        decision = server.decide(ASKED, decision_id=mine)
+        self.assertEqual(decision["decision_id"], mine)
+        outcomes = {o["model"]: o["outcome"] for o in server.get("/v1/decisions/" + mine).json["outcomes"]}
+        self.assertEqual(outcomes, {"a": 1, "b": 0, "c": 1})
+
+    def test_an_idempotency_key_teaches_once_even_after_a_restart(self):
+        server = self.serve()
+        made = server.decide(ASKED)
+        body = {"decision_id": made["decision_id"], "correct_answer": "Paris"}
+        first = server.post("/v1/feedback", body, headers={"Idempotency-Key": "f1"}).json
+        server.stop()
+        server = self.serve()
+        again = server.post("/v1/feedback", body, headers={"Idempotency-Key": "f1"}).json
+        self.assertEqual((again["status"], again["feedback_id"]), ("duplicate", first["feedback_id"]))
+        changed = server.post("/v1/feedback", {**body, "weight": 0.5}, headers={"Idempotency-Key": "f1"})
+        self.assertEqual(changed.status, 422)
+
+    def test_a_batch_answers_line_by_line(self):
+        server = self.serve()
+        made = [server.decide(ASKED)["decision_id"] for _ in range(3)]
+        lines = [json.dumps({"decision_id": made[0], "correct_answer": "Paris"}), "not json", "",
+                 json.dumps({"decision_id": made[1], "outcome": 2}), json.dumps({"decision_id": made[2], "outcome": 1})]
+        answer = server.post("/v1/feedback/batch", raw="\n".join(lines).encode(), headers={"Content-Type": "application/x-ndjson"})
+        results = [json.loads(line) for line in answer.body.splitlines()]
+        self.assertEqual([r["code"] for r in results], [200, 400, 400, 200])
+        self.assertEqual([r["line"] for r in results], [1, 2, 3, 4])
+        self.assertEqual(results[3]["status"], "applied")
+        self.assertEqual(results[2]["error"]["param"], "outcome")
+
+    def test_bad_feedback_names_the_field(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        for body, param in [
+            ({"correct_answer": "x"}, "decision_id"),
+            ({"decision_id": "x", "correct_answer": "x"}, "decision_id"),
+            ({"decision_id": made}, "outcome"),
+            ({"decision_id": made, "outcome": 1, "correct_answer": "x"}, "outcome"),
+            ({"decision_id": made, "outcomes": {"a": 7}}, "outcomes.a"),
+            ({"decision_id": made, "outcomes": {}}, "outcomes"),
+            ({"decision_id": made, "outcome": 1, "weight": 0}, "weight"),
+            ({"decision_id": made, "outcome": 1, "sorce": "me"}, "sorce"),
+        ]:
+            answer = server.post("/v1/feedback", body)
+            self.assertEqual((answer.status, answer.error["param"]), (400, param), (body, answer.body))
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcomes": {"stranger": 1}}).status, 400)
+
+
+class Lifecycle(ServerTest):
+    def test_pools_and_models_come_and_go(self):
+        server = self.serve()
+        made = server.put("/v1/pools/law", {"calibrator": "margin", "vote": "log_odds", "calibrator_parameters": {"alpha": 0.1}})
+        self.assertEqual((made.status, made.json["calibrator"], made.json["vote"]), (200, "margin@1", "log_odds@1"))
+        self.assertEqual(server.put("/v1/pools/law/models/meta%2Fllama").json["models"], ["meta/llama"])
+        self.assertEqual(server.delete("/v1/pools/law/models/meta%2Fllama").json["models"], [])
+        self.assertEqual(server.delete("/v1/pools/law/models/stranger").status // 100, 4)
+        self.assertEqual(server.put("/v1/pools/law", {"calibrator": "margn"}).status, 400)
+        self.assertIn("did you mean margin", server.put("/v1/pools/law", {"calibrator": "margn"}).error["message"])
+        self.assertEqual(server.put("/v1/pools/no%20such", {}).status, 400)
+        self.assertEqual([p["pool"] for p in server.get("/v1/pools").json["pools"]], ["default", "law"])
+
+    def test_freezing_and_pinning(self):
+        server = self.serve()
+        server.decide(ASKED)
+        self.assertTrue(server.post("/v1/pools/default/freeze").json["frozen"])
+        made = server.decide(ASKED)
+        receipt = server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "Paris"}).json
+        self.assertEqual(receipt["updated"], [])
+        self.assertFalse(server.post("/v1/pools/default/resume").json["frozen"])
+        server.put("/v1/pools/default/models/b/pin", {"factor": 0.1})
+        pinned = {r["model"]: r["calibrated"] for r in server.decide(ASKED)["responses"]}
+        self.assertAlmostEqual(pinned["b"], 0.095)
+        server.delete("/v1/pools/default/models/b/pin")
+        self.assertNotAlmostEqual({r["model"]: r["calibrated"] for r in server.decide(ASKED)["responses"]}["b"], 0.095)
+
+    def test_segments_and_channels_are_calibrated_apart(self):
+        server = self.serve()
+        for _ in range(30):
+            made = server.decide({"a": ("x", 0.9)}, segment="law")
+            server.post("/v1/feedback", {"decision_id": made["decision_id"], "outcome": 0})
+        apart = {s: server.decide({"a": ("x", 0.9)}, segment=s)["responses"][0]["calibrated"] for s in ("law", "")}
+        self.assertLess(apart["law"], 0.4)
+        self.assertGreater(apart[""], 0.6)
+
+
+class Live(ServerTest):
+    def test_events_are_streamed_as_they_happen(self):
+        server = self.serve()
+        connection = server.fresh()
+        connection.request("GET", "/v1/events?pool=default")
+        reply = connection.getresponse()
+        self.assertEqual(reply.headers["Content-Type"], "text/event-stream")
+        seen = []
+
+        def read():
+            while "event: joined" not in seen:
+                seen.append(reply.readline().decode().strip())
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        made = server.decide(ASKED)
+        server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "Paris"})
+        server.put("/v1/pools/default/models/z")
+        reader.join(30)
+        text = "\n".join(seen)
+        for kind in ("event: decision", "event: outcome", "event: joined"):
+            self.assertIn(kind, text)
+        self.assertIn(made["decision_id"], text)
+        connection.close()
+
+    def test_metrics_are_well_formed_and_true(self):
+        server = self.serve()
+        made = server.decide(ASKED)
+        server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "Paris"})
+        text = server.get("/metrics").body.decode()
+        samples = {}
+        typed = set()
+        for line in text.splitlines():
+            if line.startswith("# TYPE"):
+                name = line.split()[2]
+                self.assertNotIn(name, typed, "a metric is described once")
+                typed.add(name)
+            elif not line.startswith("#"):
+                name, value = line.rsplit(" ", 1)
+                self.assertNotIn(name, samples, "a sample stands once")
+                samples[name] = float(value)
+                base = name.split("{")[0]
+                self.assertTrue(any(base == t or base.startswith(t + "_") for t in typed), base)
+        self.assertEqual(samples['margin_decisions_total{pool="default",status="cold"}'], 1)
+        self.assertEqual(samples['margin_feedback_total{pool="default",result="applied"}'], 1)
+        self.assertAlmostEqual(samples['margin_brier_score{pool="default",model="a",stage="stated"}'], 0.01)
+        self.assertAlmostEqual(samples['margin_confidence_gap_ratio{pool="default",model="b"}'], 0.95)
+        self.assertEqual(samples['margin_requests_total{endpoint="/v1/decide",code="200"}'], 1)
+
+
+if __name__ == "__main__":
+    main()

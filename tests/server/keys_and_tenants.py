@@ -1,0 +1,116 @@
+"""Who may do what: keys, scopes, tenants, rates; and that without keys only this machine's own programs are served."""
+import json
+import socket
+
+from harness import ServerTest, main
+
+ASKED = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}, {"model": "b", "answer": "y", "confidence": 0.6}]}
+
+
+class Keys(ServerTest):
+    def key(self, *flags):
+        return json.loads(self.margin("keys", "create", "--store", "margin.db", "--json", *flags))["key"]
+
+    def test_scopes_are_enforced_per_route(self):
+        keys = {scope: self.key("--name", scope, "--scope", scope) for scope in ("infer", "decide", "feedback", "read", "admin")}
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=keys["decide"])
+        self.assertEqual(made.status, 200)
+        routes = {
+            ("POST", "/v1/decide"): "decide",
+            ("POST", "/v1/feedback"): "feedback",
+            ("POST", "/v1/feedback/batch"): "feedback",
+            ("POST", "/v1/feedback/revert"): "admin",
+            ("GET", "/v1/pools"): "read",
+            ("PUT", "/v1/pools/x"): "admin",
+            ("GET", "/v1/pools/default/state"): "admin",
+            ("GET", "/v1/decisions/" + made.json["decision_id"]): "read",
+            ("GET", "/metrics"): "read",
+            ("GET", "/status"): "read",
+        }
+        for (method, path), needed in routes.items():
+            for scope, key in keys.items():
+                answer = server.ask(method, path, raw=b"{}" if method != "GET" else None, key=key)
+                if scope == needed:
+                    self.assertNotIn(answer.status, (401, 403), (method, path, scope))
+                else:
+                    self.assertEqual((answer.status, answer.error["type"]), (403, "permission_error"), (method, path, scope))
+        for path in ("/health", "/ready", "/openapi.json"):
+            self.assertEqual(server.get(path).status, 200)
+
+    def test_nobody_without_a_valid_key_teaches(self):
+        key = self.key("--name", "app", "--scope", "decide,feedback")
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=key).json["decision_id"]
+        body = {"decision_id": made, "correct_answer": "x"}
+        wrong = key[:-1] + ("A" if key[-1] != "A" else "B")
+        for bad in (None, "nonsense", wrong, "sk-mg-" + "x" * 12 + "-" + "y" * 48):
+            answer = server.post("/v1/feedback", body, key=bad)
+            self.assertEqual((answer.status, answer.error["type"]), (401, "authentication_error"))
+            self.assertEqual(answer.headers["WWW-Authenticate"], "Bearer")
+        self.assertEqual(server.post("/v1/feedback", body, headers={"Authorization": "Basic " + key}).status, 401)
+        self.assertEqual(server.post("/v1/feedback", body, key=key).json["status"], "applied")
+        self.assertNotIn(key, server.journal)
+
+    def test_a_revoked_key_is_refused_after_a_reload(self):
+        key = self.key("--name", "app", "--scope", "read")
+        self.key("--name", "other", "--scope", "read")
+        server = self.serve()
+        self.assertEqual(server.get("/v1/pools", key=key).status, 200)
+        self.margin("keys", "revoke", "--store", "margin.db", key.split("-")[2])
+        server.process.send_signal(1)
+        server.wait_for("reloaded")
+        self.assertEqual(server.get("/v1/pools", key=key).status, 401)
+
+    def test_tenants_do_not_see_each_other(self):
+        keys = {t: self.key("--name", t, "--scope", "decide,feedback,read,admin", "--tenant", t) for t in ("acme", "bolt")}
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=keys["acme"]).json["decision_id"]
+        self.assertEqual(server.get("/v1/decisions/" + made, key=keys["acme"]).status, 200)
+        self.assertEqual(server.get("/v1/decisions/" + made, key=keys["bolt"]).status, 404)
+        stolen = server.post("/v1/feedback", {"decision_id": made, "correct_answer": "x"}, key=keys["bolt"])
+        self.assertEqual(stolen.status, 404)
+        server.put("/v1/pools/law", {}, key=keys["acme"])
+        names = {t: [p["pool"] for p in server.get("/v1/pools", key=k).json["pools"]] for t, k in keys.items()}
+        self.assertEqual(names["acme"], ["default", "law"])
+        self.assertNotIn("law", names["bolt"])
+        self.assertEqual(server.get("/v1/pools/law", key=keys["bolt"]).status, 404)
+        self.assertEqual(server.get("/v1/pools/acme%2Flaw", key=keys["bolt"]).status, 400)
+
+    def test_provenance_comes_from_the_key(self):
+        key = self.key("--name", "grader-7", "--scope", "decide,feedback,read,admin")
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=key).json["decision_id"]
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1, "source": "me"}, key=key).status, 400)
+        receipt = server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=key).json
+        reverted = server.post("/v1/feedback/revert", {"source": "grader-7"}, key=key).json["reverted"]
+        self.assertEqual(reverted, [receipt["feedback_id"]])
+
+    def test_a_rate_is_kept(self):
+        key = self.key("--name", "slow", "--scope", "read", "--rate", "5")
+        server = self.serve()
+        statuses = [server.get("/v1/pools", key=key) for _ in range(12)]
+        refused = [a for a in statuses if a.status == 429]
+        self.assertEqual([a.status for a in statuses[:5]], [200] * 5)
+        self.assertTrue(refused)
+        self.assertEqual(refused[0].error["type"], "rate_limit_error")
+        self.assertIn("Retry-After", refused[0].headers)
+
+    def test_without_keys_only_this_machine_may_be_bound(self):
+        self.margin("serve", "--listen", "0.0.0.0:0", "--store", "x.db", code=2)
+        self.key("--name", "app", "--scope", "read")
+        server = self.serve("--listen", "0.0.0.0:0")
+        self.assertEqual(server.process.poll(), None)
+
+    def test_a_web_page_cannot_teach_an_open_server(self):
+        server = self.serve()
+        self.assertEqual(server.post("/v1/decide", ASKED, headers={"Origin": "https://evil.example"}).status, 403)
+        self.assertEqual(server.post("/v1/decide", ASKED, headers={"Origin": server.url}).status, 200)
+        with socket.create_connection((server.host, int(server.port))) as rebound:
+            rebound.sendall(b"GET /v1/pools HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+            self.assertIn(b" 403 ", rebound.recv(4096))
+        self.assertEqual(server.post("/v1/decide", raw=json.dumps(ASKED).encode(), headers={"Content-Type": "text/plain"}).status, 415)
+
+
+if __name__ == "__main__":
+    main()

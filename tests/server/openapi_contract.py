@@ -1,0 +1,112 @@
+"""Every answer of a real server against /openapi.json: what is described is what is sent, and a request is refused when the document says so."""
+import json
+
+import jsonschema
+
+from harness import ServerTest, main
+
+ASKED = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}, {"model": "b", "answer": "y"},
+                       {"model": "c", "answer": "y", "confidence": 0.4, "abstained": True}], "audit_rate": 1.0}
+
+
+class Contract(ServerTest):
+    def setUp(self):
+        super().setUp()
+        self.server = self.serve()
+        self.document = self.server.get("/openapi.json").json
+        self.seen = set()
+
+    def schema(self, part):
+        return {**part, "components": self.document["components"]}
+
+    def check(self, method, path, pattern, body=None, raw=None, status=200, ctype="application/json"):
+        answer = self.server.ask(method, path, body, raw=raw)
+        self.assertEqual(answer.status, status, answer.body)
+        operation = self.document["paths"][pattern][method.lower()]
+        described = operation["responses"].get(str(status), operation["responses"].get(f"{status // 100}XX"))
+        if "$ref" in described:
+            described = self.document["components"]["responses"][described["$ref"].split("/")[-1]]
+        self.assertEqual(answer.headers["Content-Type"].split(";")[0], next(iter(described["content"])))
+        if ctype == "application/json":
+            content = described["content"][ctype]
+            jsonschema.Draft202012Validator(self.schema(content["schema"])).validate(answer.json)
+        if status < 300:
+            if body is not None:
+                sent = operation["requestBody"]["content"]["application/json"]["schema"]
+                jsonschema.Draft202012Validator(self.schema(sent)).validate(body)
+            self.seen.add((method, pattern))
+        return answer
+
+    def test_every_route_answers_as_described(self):
+        jsonschema.Draft202012Validator.check_schema(self.schema({"$ref": "#/components/schemas/Decision"}))
+        check = self.check
+        made = check("POST", "/v1/decide", "/v1/decide", ASKED).json["decision_id"]
+        check("POST", "/v1/decide", "/v1/decide", {"responses": [{"model": "a"}], "max_error": 0.01})
+        receipt = check("POST", "/v1/feedback", "/v1/feedback", {"decision_id": made, "correct_answer": "x"}).json
+        check("POST", "/v1/feedback/batch", "/v1/feedback/batch", raw=b'{"decision_id":"x"}', ctype="application/x-ndjson")
+        check("GET", "/v1/decisions?limit=5", "/v1/decisions")
+        check("GET", "/v1/decisions/" + made, "/v1/decisions/{decision}")
+        check("POST", "/v1/feedback/revert", "/v1/feedback/revert", {"feedback_id": receipt["feedback_id"]})
+        check("PUT", "/v1/pools/p", "/v1/pools/{pool}", {"vote": "majority", "calibrator": "margin"})
+        check("GET", "/v1/pools", "/v1/pools")
+        check("GET", "/v1/pools/default", "/v1/pools/{pool}")
+        for part in ("factors", "calibration", "alarms"):
+            check("GET", f"/v1/pools/default/{part}", f"/v1/pools/{{pool}}/{part}")
+        check("POST", "/v1/pools/p/freeze", "/v1/pools/{pool}/freeze")
+        check("POST", "/v1/pools/p/resume", "/v1/pools/{pool}/resume")
+        check("PUT", "/v1/pools/p/models/m", "/v1/pools/{pool}/models/{model}", {})
+        check("PUT", "/v1/pools/p/models/m/pin", "/v1/pools/{pool}/models/{model}/pin", {"factor": 0.5})
+        check("DELETE", "/v1/pools/p/models/m/pin", "/v1/pools/{pool}/models/{model}/pin")
+        check("DELETE", "/v1/pools/p/models/m", "/v1/pools/{pool}/models/{model}")
+        state = check("GET", "/v1/pools/default/state", "/v1/pools/{pool}/state", ctype="application/octet-stream").body
+        check("PUT", "/v1/pools/copy", "/v1/pools/{pool}", {})
+        check("PUT", "/v1/pools/copy/state?trust=0.5", "/v1/pools/{pool}/state", raw=state)
+        for path in ("/health", "/health/liveness", "/health/readiness", "/ready", "/status", "/openapi.json"):
+            check("GET", path, path)
+        check("GET", "/metrics", "/metrics", ctype="text/plain")
+        connection = self.server.fresh()
+        connection.request("GET", "/v1/events")
+        self.assertEqual(connection.getresponse().headers["Content-Type"], "text/event-stream")
+        self.seen.add(("GET", "/v1/events"))
+        connection.close()
+
+        described = {(m.upper(), p) for p, operations in self.document["paths"].items() for m in operations}
+        self.assertEqual(self.seen, described, "every described route was tried")
+
+    def test_errors_have_the_one_shape(self):
+        for method, path, pattern, body, status in [
+            ("POST", "/v1/decide", "/v1/decide", {}, 400),
+            ("POST", "/v1/feedback", "/v1/feedback", {"decision_id": 7}, 400),
+            ("GET", "/v1/pools/none", "/v1/pools/{pool}", None, 404),
+            ("GET", "/v1/decisions/00000000-0000-0000-0000-000000000000", "/v1/decisions/{decision}", None, 404),
+            ("GET", "/v1/decisions?limit=0", "/v1/decisions", None, 400),
+        ]:
+            self.check(method, path, pattern, body, status=status)
+
+    def test_what_the_document_forbids_is_refused(self):
+        """Each required field left out and each type changed, one at a time, is a 400."""
+        sent = self.schema(self.document["paths"]["/v1/decide"]["post"]["requestBody"]["content"]["application/json"]["schema"])
+        validator = jsonschema.Draft202012Validator(sent)
+        good = {"pool": "default", "task_id": "t", "segment": "", "kind": "exact", "max_error": 0.5, "audit_rate": 0.1,
+                "responses": [{"model": "a", "answer": "x", "confidence": 0.5, "channel": "verbalized", "abstained": False}]}
+        self.assertTrue(validator.is_valid(good))
+        tried = 0
+        for wrong in (7, "x", [], {}, True, -1, 2, None):
+            for field in good:
+                tried += self.agree(validator, {**good, field: wrong})
+            for field in good["responses"][0]:
+                tried += self.agree(validator, {**good, "responses": [{**good["responses"][0], field: wrong}]})
+        self.assertGreater(tried, 40)
+
+    def agree(self, validator, body):
+        status = self.server.post("/v1/decide", body).status
+        if validator.is_valid(body):
+            # The document cannot know which pools exist.
+            self.assertIn(status, (200, 404), json.dumps(body))
+            return 0
+        self.assertEqual(status, 400, json.dumps(body))
+        return 1
+
+
+if __name__ == "__main__":
+    main()

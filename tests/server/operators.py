@@ -1,0 +1,173 @@
+"""Unlucky operators: two servers on one store, damaged files, bad reloads, signals, certificates."""
+import json
+import pathlib
+import shutil
+import signal
+import sqlite3
+import ssl
+import subprocess
+import threading
+import time
+import urllib.request
+
+from harness import Server, ServerTest, main
+
+ASKED = {"a": ("x", 0.9), "b": ("y", 0.6)}
+
+
+class Operators(ServerTest):
+    def teach(self, server, rounds=5):
+        for _ in range(rounds):
+            made = server.decide(ASKED)
+            server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "x"})
+
+    def test_a_restart_comes_to_the_same_state(self):
+        server = self.serve()
+        self.teach(server)
+        digests = server.digests()
+        self.assertEqual(server.stop(), 0)
+        server = self.serve()
+        self.assertEqual(server.digests(), digests)
+        self.assertEqual(server.kill(), -9)
+        self.assertEqual(self.serve().digests(), digests)
+
+    def test_two_servers_on_one_store(self):
+        server = self.serve()
+        second = Server(self.folder, wait=False)
+        self.assertEqual(second.process.wait(30), 1)
+        self.assertIn(str(server.process.pid), second.journal)
+        second.process.stdout.close()
+        server.kill()
+        self.assertEqual(self.serve().get("/ready").status, 200)
+
+    def test_sigterm_drains(self):
+        server = self.serve()
+        idle = server.fresh()
+        idle.connect()
+        stream = server.fresh()
+        stream.request("GET", "/v1/events")
+        reply = stream.getresponse()
+        began = time.monotonic()
+        self.assertEqual(server.stop(), 0)
+        self.assertLess(time.monotonic() - began, 9, "idle connections and streams do not use up the patience")
+        reply.read()
+        idle.close()
+        stream.close()
+
+    def test_requests_in_flight_are_answered_while_draining(self):
+        server = self.serve()
+        statuses = []
+
+        def load():
+            connection = server.fresh()
+            body = json.dumps({"responses": [{"model": "a", "answer": "x", "confidence": 0.5}]})
+            try:
+                while True:
+                    connection.request("POST", "/v1/decide", body, {"Content-Type": "application/json"})
+                    reply = connection.getresponse()
+                    reply.read()
+                    statuses.append(reply.status)
+                    if reply.will_close:
+                        return
+            except OSError:
+                statuses.append("cut" if connection.sock is None else "refused")
+
+        threads = [threading.Thread(target=load) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+        self.assertEqual(server.stop(), 0)
+        for thread in threads:
+            thread.join(30)
+        answered = statuses.count(200)
+        self.assertGreater(answered, 8)
+        again = self.serve()
+        self.assertGreaterEqual(again.get("/v1/pools/default").json["offset"], answered)
+
+    def test_a_bad_reload_changes_nothing(self):
+        server = self.serve(config='[pools.law]\nvote = "majority"\n')
+        self.assertEqual(server.get("/v1/pools/law").json["vote"], "majority@1")
+        server.config.write_text('[pools.law]\nvote = "majorty"\n')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for("the old configuration stays")
+        self.assertIn("did you mean majority", server.journal)
+        self.assertEqual(server.get("/v1/pools/law").json["vote"], "majority@1")
+        server.config.write_text('[pools.law]\nvote = "argmax"\n')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for("reloaded")
+        self.assertEqual(server.get("/v1/pools/law").json["vote"], "argmax@1")
+
+    def test_a_bad_configuration_does_not_start(self):
+        (pathlib.Path(self.folder) / "bad.toml").write_text("[server]\nlitsen = 1\n")
+        done = subprocess.run([Server.__init__.__globals__["BINARY"], "serve", "--config", "bad.toml"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("bad.toml:2", done.stderr)
+        self.assertIn("did you mean listen", done.stderr)
+
+    def test_a_flipped_byte_is_named_and_nothing_is_dropped(self):
+        server = self.serve()
+        self.teach(server, 20)
+        server.kill()
+        self.margin("state", "verify", "margin.db")
+        shutil.copy(server.store, str(server.store) + ".good")
+        with sqlite3.connect(server.store) as db:
+            tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+            events = next(t for t in tables if "event" in t or "record" in t)
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({events})")]
+            blob = next(c for c in columns if isinstance(db.execute(f"SELECT {c} FROM {events}").fetchone()[0], bytes)
+                        and len(db.execute(f"SELECT {c} FROM {events}").fetchone()[0]) > 40)
+            row, value = db.execute(f"SELECT rowid, {blob} FROM {events} ORDER BY rowid LIMIT 1 OFFSET 10").fetchone()
+            db.execute(f"UPDATE {events} SET {blob} = ? WHERE rowid = ?", (value[:20] + bytes([value[20] ^ 1]) + value[21:], row))
+        refused = Server(self.folder, wait=False)
+        self.assertEqual(refused.process.wait(30), 1)
+        refused.process.stdout.close()
+        self.assertRegex(refused.journal, r"(event|offset|record) \d+")
+        done = self.margin("state", "verify", "margin.db", code=1)
+        self.assertIsNotNone(done)
+
+    def test_an_online_backup_serves_again(self):
+        server = self.serve()
+        self.teach(server)
+        digests = server.digests()
+        self.margin("state", "backup", "margin.db", "copy.db")
+        self.teach(server)
+        server.stop()
+        self.assertEqual(self.serve(store="copy.db").digests(), digests)
+
+    def test_pools_configured_are_there(self):
+        server = self.serve(config='[pools.law]\ncalibrator = "margin"\n[pools.law.calibrator_parameters]\nalpha = 0.2\n')
+        self.assertEqual([p["pool"] for p in server.get("/v1/pools").json["pools"]], ["default", "law"])
+        offset = server.get("/v1/pools/law").json["offset"]
+        server.stop()
+        self.assertEqual(self.serve(config=server.config.read_text()).get("/v1/pools/law").json["offset"], offset, "nothing changed, nothing is written")
+
+    def test_answers_are_kept_as_configured(self):
+        secret = "the-patient-has-flu"
+        for kept, found in (("text", True), ("hash", False), ("none", False)):
+            folder = pathlib.Path(self.folder) / kept
+            folder.mkdir()
+            server = Server(folder, config=f'[store]\nanswers = "{kept}"\n')
+            made = server.decide({"a": (secret, 0.9), "b": ("cold", 0.5)})
+            self.assertEqual(made["answer"], secret)
+            receipt = server.post("/v1/feedback", {"decision_id": made["decision_id"], "outcomes": {"a": 1, "b": 0}}).json
+            self.assertEqual(receipt["status"], "applied")
+            looked_up = server.get("/v1/decisions/" + made["decision_id"]).json
+            self.assertEqual(looked_up["answer"], secret if found else None)
+            server.stop()
+            stored = b"".join(path.read_bytes() for path in folder.glob("margin.db*"))
+            self.assertEqual(secret.encode() in stored, found, kept)
+            self.assertNotIn(secret, server.journal)
+
+    def test_tls(self):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem",
+                        "-out", "cert.pem", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"],
+                       cwd=self.folder, check=True, capture_output=True)
+        server = self.serve(config='[server]\ntls_certificate = "cert.pem"\ntls_key = "key.pem"\n')
+        self.assertTrue(server.url.startswith("https://"))
+        context = ssl.create_default_context(cafile=str(pathlib.Path(self.folder) / "cert.pem"))
+        with urllib.request.urlopen(server.url + "/health", context=context, timeout=30) as reply:
+            self.assertEqual(json.load(reply), {"status": "ok"})
+
+
+if __name__ == "__main__":
+    main()
