@@ -7,7 +7,7 @@ build=(build-essential cmake ninja-build ccache pkg-config
        libxxhash-dev libsimdjson-dev libcli11-dev libfmt-dev zlib1g-dev libtomlplusplus-dev libssl-dev
        libprotobuf-dev protobuf-compiler libsqlite3-dev)
 test=(libgtest-dev librapidcheck-dev libbenchmark-dev
-      python3 python3-numpy python3-sklearn
+      python3 python3-numpy python3-sklearn python3-jsonschema openssl
       clang clang-tidy clang-format libclang-rt-14-dev)
 
 case "${1:-}" in
