@@ -1,18 +1,20 @@
-"""MARGIN's server beside nginx answering a constant of the same size, each pinned to one core, the generator on another.
+"""Two servers side by side, pinned to the same core, the generator on another: compare.py LEFT RIGHT --bin BUILD/bin [--check]
 
-compare.py --bin BUILD/bin [--rounds N] [--seconds S] [--connections N] [--check]
-  what is compared: --bytes B (http_bench_server, a constant of B bytes: the HTTP layer alone), or
-  --margin 'COMMAND with {port}' --path /v1/decide --bodies FILE: any server that is ready when it accepts connections.
+A server is one of
+  http      http_bench_server: a constant of --bytes B, the HTTP layer alone
+  process   margin serve deciding on ten responses per request (POST /v1/decide), durability "process"
+  disk      the same with durability "disk"
+  nginx     answers what the other is asked with a constant of the size of the other's answer
 
-Rounds run A-B-B-A, in a closed loop for the largest rate and then in an open loop at half of MARGIN's largest for the latency. Beside the rates,
-which other programs on the machine disturb, it prints the processor time per request, which they disturb much less. Prints a table and one JSON line;
---check runs briefly and fails on errors or a processor time beyond twice nginx's. Exits 77 when there is no nginx.
+Rounds run A-B-B-A, in a closed loop for the largest rate and then in an open loop at half of LEFT's largest for the latency. Beside the rates,
+which other programs on the machine disturb, it prints the processor time per request, which they disturb much less. Prints a table and one JSON
+line. --check runs briefly, and fails on errors or when LEFT takes more than twice the processor time of RIGHT. Exits 77 when there is no nginx.
 """
 
 import argparse
 import json
 import os
-import shlex
+import random
 import shutil
 import signal
 import socket
@@ -42,6 +44,21 @@ http {{
   }}
 }}
 """
+
+# The generator's connections live for the whole run.
+MARGIN_TOML = """
+[server]
+listen = "127.0.0.1:{port}"
+[store]
+file = "{folder}/{durability}.db"
+durability = "{durability}"
+[log]
+level = "warn"
+[limits]
+requests_per_connection = 1000000000
+"""
+TASKS = 1000  # different bodies
+MODELS = 10
 
 
 def free_port():
@@ -81,25 +98,53 @@ def cpu_seconds(pid):
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
-def answer_body(port, path, body):
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=body, headers={"Content-Type": "application/json"})
+def rss_mib(pid):
+    pages = sum(int(Path(f"/proc/{one}/statm").read_text().split()[1]) for one in family(pid))
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def answer_bytes(port, load):
+    body = load.bodies.read_bytes().splitlines()[0] if load.bodies else None
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{load.path}", data=body, headers={"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=10) as reply:
-        return reply.read()
+        return len(reply.read())
+
+
+def decide_bodies(seed=1):
+    """Ten models of different worth answer each task; some agree."""
+    rng = random.Random(seed)
+    for _ in range(TASKS):
+        responses = [{"model": f"model-{m}", "answer": rng.choice("ABCD"), "confidence": round(rng.uniform(0.3, 1.0), 3)} for m in range(MODELS)]
+        yield json.dumps({"responses": responses}, separators=(",", ":"))
+
+
+class Load:
+    """What the generator sends to both."""
+
+    def __init__(self, kinds, args, folder):
+        decides = bool({"process", "disk"} & set(kinds))
+        self.path = "/v1/decide" if decides else "/"
+        self.bodies = Path(folder, "bodies.jsonl") if decides else None
+        if decides:
+            self.bodies.write_text("".join(body + "\n" for body in decide_bodies()))
+        self.args = args
 
 
 class Side:
     def __init__(self, name, process, port):
         self.name, self.process, self.port = name, process, port
         self.closed, self.open = [], []
+        self.rss_before = rss_mib(process.pid)
 
-    def load(self, args, rounds, seconds, rate=None):
+    def run(self, load, rounds, rate=None):
         """One round; its outcome joins `rounds`."""
-        command = [args.bin / "http_load", "--port", str(self.port), "--path", args.path, "--connections", str(args.connections)]
-        command += ["--seconds", str(seconds), "--warmup", "0"]
-        command += ["--bodies", args.bodies] if args.bodies else []
+        args = load.args
+        command = [args.bin / "http_load", "--port", str(self.port), "--path", load.path, "--connections", str(args.connections)]
+        command += ["--seconds", str(args.seconds), "--warmup", "0"]
+        command += ["--bodies", load.bodies] if load.bodies else []
         command += ["--rate", str(rate)] if rate else []
         before = cpu_seconds(self.process.pid)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60, check=True,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=args.seconds + 60, check=True,
                               preexec_fn=lambda: os.sched_setaffinity(0, {args.generator_core}))
         outcome = json.loads(done.stdout)
         outcome["cpu_us"] = (cpu_seconds(self.process.pid) - before) / max(outcome["requests"], 1) * 1e6
@@ -112,34 +157,54 @@ class Side:
         return sum(outcome["errors"] for outcome in self.closed + self.open)
 
 
-def in_turn(margin, nginx, rounds):
+def start_side(kind, args, folder, constant_bytes):
+    port = free_port()
+    if kind == "nginx":
+        conf = Path(folder, "nginx.conf")
+        conf.write_text(NGINX_CONF.format(folder=folder, port=port, body="x" * constant_bytes))
+        command = [args.nginx, "-p", folder, "-e", f"{folder}/nginx.err", "-c", conf]
+    elif kind == "http":
+        command = [args.bin / "http_bench_server", str(port), str(args.bytes)]
+    else:
+        conf = Path(folder, f"{kind}.toml")
+        conf.write_text(MARGIN_TOML.format(folder=folder, port=port, durability=kind))
+        command = [args.bin / "margin", "serve", "--config", conf]
+    return Side(kind, start(command, args.server_core, port), port)
+
+
+def in_turn(left, right, rounds):
     """A-B-B-A: what drifts on the machine falls on both alike."""
-    return [side for turn in range(rounds) for side in ((margin, nginx) if turn % 2 == 0 else (nginx, margin))]
+    return [side for turn in range(rounds) for side in ((left, right) if turn % 2 == 0 else (right, left))]
 
 
-def report(margin, nginx, args, rate):
+def report(left, right, args, rate):
     rows = [("closed loop, requests/s", "closed", "rps", 0), ("closed loop, processor us/request", "closed", "cpu_us", 2),
             (f"open loop at {rate:.0f}/s, p50 us", "open", "p50_us", 0), ("p99 us", "open", "p99_us", 0), ("p99.9 us", "open", "p99_9_us", 0),
             ("processor us/request", "open", "cpu_us", 2)]
-    result = {"rounds": args.rounds, "seconds": args.seconds, "connections": args.connections, "rate": round(rate)}
-    print(f"{'':36}{margin.name:>12}{nginx.name:>12}{'ratio':>8}")
+    result = {"left": left.name, "right": right.name, "rounds": args.rounds, "seconds": args.seconds, "connections": args.connections, "rate": round(rate)}
+    print(f"{'':36}{left.name:>12}{right.name:>12}{'ratio':>8}")
     for label, loop, key, digits in rows:
-        ours, theirs = (side.median(getattr(side, loop), key) for side in (margin, nginx))
-        result[f"{loop}_{key}"] = {"margin": round(ours, 3), "nginx": round(theirs, 3), "ratio": round(ours / theirs, 3)}
-        print(f"{label:36}{ours:>12.{digits}f}{theirs:>12.{digits}f}{ours / theirs:>8.2f}")
-    result["errors"] = {"margin": margin.errors(), "nginx": nginx.errors()}
+        values = [side.median(getattr(side, loop), key) for side in (left, right)]
+        ratio = values[0] / values[1]
+        result[f"{loop}_{key}"] = [round(value, 3) for value in (*values, ratio)]
+        print(f"{label:36}{values[0]:>12.{digits}f}{values[1]:>12.{digits}f}{ratio:>8.2f}")
+    sides = (left, right)
+    result["rss_mib"] = [[round(side.rss_before, 1), round(rss_mib(side.process.pid), 1)] for side in sides]
+    result["errors"] = [side.errors() for side in sides]
+    print(f"{'memory before, MiB':36}{left.rss_before:>12.1f}{right.rss_before:>12.1f}")
+    print(f"{'memory after, MiB':36}{result['rss_mib'][0][1]:>12.1f}{result['rss_mib'][1][1]:>12.1f}")
     print(json.dumps(result))
     return result
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=Path, required=True, help="folder of http_load and http_bench_server")
+    kinds = ["http", "process", "disk", "nginx"]
+    parser.add_argument("left", choices=kinds[:-1])
+    parser.add_argument("right", choices=kinds)
+    parser.add_argument("--bin", type=Path, required=True, help="folder of margin, http_load and http_bench_server")
     parser.add_argument("--nginx", default=shutil.which("nginx") or "/usr/sbin/nginx")
-    parser.add_argument("--margin", help="command of the server to compare, with {port}")
-    parser.add_argument("--path", default="/")
-    parser.add_argument("--bodies", help="file of bodies to POST, one per line")
-    parser.add_argument("--bytes", type=int, default=1000, help="size of the constant of http_bench_server")
+    parser.add_argument("--bytes", type=int, default=1000, help="size of the constant of http")
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--connections", type=int, default=64)
@@ -154,38 +219,32 @@ def parse_arguments():
 
 def main():
     args = parse_arguments()
-    if not Path(args.nginx).exists():
+    if args.right == "nginx" and not Path(args.nginx).exists():
         print(f"compare: skipped, there is no nginx at {args.nginx} (Debian: apt-get install nginx-light)")
         return SKIPPED
-    processes = []
+    sides = []
     with tempfile.TemporaryDirectory() as folder:
+        load = Load([args.left, args.right], args, folder)
         try:
-            port = free_port()
-            command = args.margin.format(port=port) if args.margin else f"{args.bin / 'http_bench_server'} {port} {args.bytes}"
-            margin = Side("MARGIN", start(shlex.split(command), args.server_core, port), port)
-            processes.append(margin.process)
-            first_body = Path(args.bodies).read_bytes().splitlines()[0] if args.bodies else None
-            size = len(answer_body(port, args.path, first_body))
-            port = free_port()
-            conf = Path(folder, "nginx.conf")
-            conf.write_text(NGINX_CONF.format(folder=folder, port=port, body="x" * size))
-            nginx = Side("nginx", start([args.nginx, "-p", folder, "-e", f"{folder}/nginx.err", "-c", str(conf)], args.server_core, port), port)
-            processes.append(nginx.process)
-            for side in in_turn(margin, nginx, args.rounds):
-                side.load(args, side.closed, args.seconds)
-            rate = margin.median(margin.closed, "rps") / 2
-            for side in in_turn(margin, nginx, args.rounds):
-                side.load(args, side.open, args.seconds, rate)
-            result = report(margin, nginx, args, rate)
+            left = start_side(args.left, args, folder, 0)
+            sides.append(left)
+            right = start_side(args.right, args, folder, answer_bytes(left.port, load))
+            sides.append(right)
+            for side in in_turn(left, right, args.rounds):
+                side.run(load, side.closed)
+            rate = left.median(left.closed, "rps") / 2
+            for side in in_turn(left, right, args.rounds):
+                side.run(load, side.open, rate)
+            result = report(left, right, args, rate)
         finally:
-            for process in processes:
-                process.send_signal(signal.SIGTERM)
-                process.wait(timeout=20)
-    if margin.errors() + nginx.errors() > 0:
+            for side in sides:
+                side.process.send_signal(signal.SIGTERM)
+                side.process.wait(timeout=30)
+    if any(result["errors"]):
         print("compare: there were errors", file=sys.stderr)
         return 1
-    if args.check and result["closed_cpu_us"]["ratio"] > 2:
-        print("compare: a request costs more than twice the processor time of nginx's", file=sys.stderr)
+    if args.check and result["closed_cpu_us"][2] > 2:
+        print(f"compare: a request costs more than twice the processor time of {args.right}'s", file=sys.stderr)
         return 1
     return 0
 
