@@ -36,6 +36,7 @@ TEST(Config, FileOverridesDefaultsAndEnvironmentOverridesFile) {
   EXPECT_EQ(config.server.drain_ms, 7);
   EXPECT_EQ(config.store.durability, Durability::kProcess);
   EXPECT_EQ(config.limits.requests_per_second, 3.0);
+  EXPECT_EQ(loaded("[limits]\nconnections = 1e3\n").limits.connections, 1000);
 }
 
 TEST(Config, EveryKeyCanBeStatedInTheFileAndInTheEnvironment) {
@@ -102,9 +103,9 @@ TEST(Config, WrongValuesNameKeyValueAndExpectation) {
 
 TEST(Config, AllFaultsAreReportedTogether) {
   EXPECT_EQ(refused("[server]\ndrain_ms = -1\n[log]\nlevel = \"loud\"\n[pools.law]\nvote = \"summ\"\n", {{"MARGIN_LOG__FORMAT", "xml"}}),
+            "m.toml:2: server.drain_ms: got -1, expected a whole number in [0, 3600000]\n"
             "m.toml:4: log.level: got \"loud\", expected one of \"debug\", \"info\", \"warning\", \"error\"\n"
             "m.toml:6: pools.law.vote: no vote named summ (did you mean sum?)\n"
-            "m.toml:2: server.drain_ms: got -1, expected a whole number in [0, 3600000]\n"
             "MARGIN_LOG__FORMAT: log.format: got \"xml\", expected one of \"pretty\", \"json\"");
   std::string many = "[server]\n";
   for (int i = 0; i < 30; ++i) many += "unknown_key_number_" + std::to_string(i) + " = 1\n";

@@ -159,6 +159,10 @@ constexpr Field<PoolSettings> kPoolFields[] = {
 
 std::string plain(double value) { return internal::json_number(value); }
 
+std::string end_of(FieldKind kind, double value) {
+  return kind == FieldKind::kInteger ? std::to_string(static_cast<std::int64_t>(value)) : plain(value);
+}
+
 }  // namespace
 
 std::span<const Field<Config>> fields() { return kFields; }
@@ -166,16 +170,27 @@ std::span<const Field<PoolSettings>> pool_fields() { return kPoolFields; }
 
 template <class Owner>
 std::string expectation(const Field<Owner>& field) {
-  const std::string range = "[" + plain(field.range.low) + ", " + plain(field.range.high) + "]";
   switch (field.kind) {
-    case FieldKind::kInteger: return "a whole number in " + range;
-    case FieldKind::kNumber: return "a number in " + range;
+    case FieldKind::kInteger:
+    case FieldKind::kNumber: {
+      const std::string number = field.kind == FieldKind::kInteger ? "a whole number in [" : "a number in [";
+      return number + end_of(field.kind, field.range.low) + ", " + end_of(field.kind, field.range.high) + "]";
+    }
     case FieldKind::kText: return "text of at most " + std::to_string(kTextBytesMax) + " bytes without control characters";
     case FieldKind::kChoice: break;
   }
   std::string words = "one of ";
   for (const std::string_view choice : field.choices)
     words += (choice == field.choices.front() ? "\"" : ", \"") + std::string(choice) + '"';
+  return words;
+}
+
+template <class Owner>
+std::string choices_text(const Field<Owner>& field) {
+  if (field.kind == FieldKind::kText) return "";
+  if (field.kind != FieldKind::kChoice) return end_of(field.kind, field.range.low) + " to " + end_of(field.kind, field.range.high);
+  std::string words;
+  for (const std::string_view choice : field.choices) words += (words.empty() ? "" : " | ") + std::string(choice);
   return words;
 }
 
@@ -206,6 +221,8 @@ std::string toml_value(const FieldValue& value) {
 
 template std::string expectation(const Field<Config>&);
 template std::string expectation(const Field<PoolSettings>&);
+template std::string choices_text(const Field<Config>&);
+template std::string choices_text(const Field<PoolSettings>&);
 template bool acceptable(const Field<Config>&, const FieldValue&);
 template bool acceptable(const Field<PoolSettings>&, const FieldValue&);
 

@@ -71,6 +71,10 @@ inline constexpr std::size_t kTextBytesMax = 4096;
 template <class Owner>
 [[nodiscard]] std::string expectation(const Field<Owner>& field);
 
+// "0 to 600000", "disk | process"; empty for texts.
+template <class Owner>
+[[nodiscard]] std::string choices_text(const Field<Owner>& field);
+
 // Whether `value` is of the field's kind and in its range.
 template <class Owner>
 [[nodiscard]] bool acceptable(const Field<Owner>& field, const FieldValue& value);

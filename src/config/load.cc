@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
+#include <cmath>
 #include <optional>
 
 #include "base/suggest.h"
@@ -39,7 +39,13 @@ std::optional<FieldValue> value_of(const Field<Owner>& field, const toml::node& 
   const auto* whole = node.as_integer();
   if (field.kind == FieldKind::kNumber && whole != nullptr) return static_cast<double>(whole->get());
   if (whole != nullptr) return whole->get();
-  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* number = node.as_floating_point()) {
+    // 1e6 is a whole number to people and to JSON Schema.
+    constexpr double kExact = 9'007'199'254'740'992.0;
+    const double value = number->get();
+    const bool is_whole = field.kind == FieldKind::kInteger && std::abs(value) <= kExact && value == std::floor(value);
+    return is_whole ? FieldValue(static_cast<std::int64_t>(value)) : FieldValue(value);
+  }
   if (const auto* text = node.as_string()) return text->get();
   return std::nullopt;
 }
@@ -115,7 +121,7 @@ class Loader {
 
   Result<Config> load(std::string_view text, const Environment& environment) {
     if (text.size() > kFileBytesMax || std::count(text.begin(), text.end(), '.') > kDotsMax) {
-      faults_.add(name_,
+      faults_.add({name_},
                   "is too large: expected at most " + std::to_string(kFileBytesMax) + " bytes and " + std::to_string(kDotsMax) + " dots");
       return faults_.error();
     }
@@ -132,17 +138,19 @@ class Loader {
   }
 
  private:
-  [[nodiscard]] std::string place(const toml::source_region& source) const { return name_ + ":" + std::to_string(source.begin.line); }
+  [[nodiscard]] Place place(const toml::source_region& source) const {
+    return {name_ + ":" + std::to_string(source.begin.line), source.begin.line};
+  }
 
   // Where a key was stated; the file as a whole when nobody did.
-  [[nodiscard]] std::string place_of(const std::string& key) const {
+  [[nodiscard]] Place place_of(const std::string& key) const {
     const auto found = places_.find(key);
-    return found == places_.end() ? name_ : found->second;
+    return found == places_.end() ? Place{name_, 0} : found->second;
   }
 
   template <class Owner>
-  void set(const Field<Owner>& field, Owner& owner, const std::string& key, const std::string& where,
-           const std::optional<FieldValue>& value, const std::string& got) {
+  void set(const Field<Owner>& field, Owner& owner, const std::string& key, const Place& where, const std::optional<FieldValue>& value,
+           const std::string& got) {
     places_[key] = where;
     if (value && acceptable(field, *value)) {
       field.set(owner, *value);
@@ -204,7 +212,7 @@ class Loader {
   }
 
   void read_pool(const std::string& path, const toml::table& table, PoolSettings& pool) {
-    std::map<std::string, std::string> stated;  // where, by key and parameter
+    std::map<std::string, Place> stated;  // where, by key and parameter
     for (const auto& [name, node] : table) {
       const std::string key(name.str());
       stated[key] = place(name.source());
@@ -220,11 +228,14 @@ class Loader {
       }
     }
     check_pool(
-        pool, path, [&](const std::string& key) { return stated.contains(key) ? stated[key] : name_; }, faults_);
+        pool, path,
+        [&](const std::string& key) {
+          return stated.contains(key) ? stated[key] : Place{name_, 0};
+        },
+        faults_);
   }
 
-  void read_parameters(const std::string& path, const toml::node& node, Parameters& parameters,
-                       std::map<std::string, std::string>& stated) {
+  void read_parameters(const std::string& path, const toml::node& node, Parameters& parameters, std::map<std::string, Place>& stated) {
     const toml::table* table = node.as_table();
     if (table == nullptr) {
       faults_.add(place(node.source()), path + ": got " + shown(node) + ", expected a table of parameters");
@@ -252,11 +263,11 @@ class Loader {
       const std::string section = lower(rest.substr(0, bar));
       const std::string key = lower(rest.substr(bar + 2));
       if (const Field<Config>* field = find_field(section, key)) {
-        set(*field, config_, section + "." + key, name, value_of(*field, text), quoted(text));
+        set(*field, config_, section + "." + key, {name}, value_of(*field, text), quoted(text));
       } else if (section == kPools) {
-        faults_.add(name, "pools are configured in the file, not in the environment");
+        faults_.add({name}, "pools are configured in the file, not in the environment");
       } else {
-        faults_.add(name, "no such setting" + variable_suggestion(section, name));
+        faults_.add({name}, "no such setting" + variable_suggestion(section, name));
       }
     }
   }
@@ -291,7 +302,7 @@ class Loader {
 
   std::string name_;
   Config config_ = default_config();
-  std::map<std::string, std::string> places_;
+  std::map<std::string, Place> places_;
   Faults faults_;
 };
 

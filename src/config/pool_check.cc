@@ -19,7 +19,7 @@ struct Stated {
 
 template <class Info, class Make>
 void check_method(const Stated& stated, const Info& info, const Make& make, const std::string& path,
-                  const std::function<std::string(const std::string&)>& place_of, Faults& faults) {
+                  const std::function<Place(const std::string&)>& place_of, Faults& faults) {
   // One by one, so that each has its own place; then together, for what only the method itself can tell.
   bool sound = true;
   for (const auto& [name, value] : stated.parameters) {
@@ -57,7 +57,7 @@ Status check_pool_name(std::string_view name) {
                                            "\", expected 1 to 128 letters, digits, _, -, . and /, beginning with a letter or digit"};
 }
 
-void check_pool(const PoolSettings& pool, const std::string& path, const std::function<std::string(const std::string&)>& place_of,
+void check_pool(const PoolSettings& pool, const std::string& path, const std::function<Place(const std::string&)>& place_of,
                 Faults& faults) {
   const Result<const CalibratorInfo*> calibrator = find_calibrator(pool.calibrator);
   if (!calibrator) {

@@ -23,7 +23,7 @@ inline constexpr std::string_view kVoteParameters = "vote_parameters";
 
 // Adds every fault of the methods and parameters. `path` is "pools.NAME"; `place_of` tells where a key of the pool was stated, "vote" or
 // "vote_parameters.scale".
-void check_pool(const PoolSettings& pool, const std::string& path, const std::function<std::string(const std::string&)>& place_of,
+void check_pool(const PoolSettings& pool, const std::string& path, const std::function<Place(const std::string&)>& place_of,
                 Faults& faults);
 
 }  // namespace margin::config

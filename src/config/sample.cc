@@ -24,14 +24,9 @@ constexpr std::string_view kPoolClosing =
 
 template <class Owner>
 std::string documented(const Field<Owner>& field, const Owner& defaults) {
-  std::string range;
-  if (field.kind == FieldKind::kChoice || field.kind == FieldKind::kText) {
-    for (const std::string_view choice : field.choices) range += (range.empty() ? " (" : " | ") + std::string(choice);
-    if (!range.empty()) range += ")";
-  } else {
-    range = " (" + internal::json_number(field.range.low) + " to " + internal::json_number(field.range.high) + ")";
-  }
-  return "# " + std::string(field.meaning) + range + ".\n" + std::string(field.key) + " = " + toml_value(field.get(defaults)) + "\n";
+  const std::string choices = choices_text(field);
+  return "# " + std::string(field.meaning) + (choices.empty() ? "" : " (" + choices + ")") + ".\n" + std::string(field.key) + " = " +
+         toml_value(field.get(defaults)) + "\n";
 }
 
 template <class Owner>
