@@ -6,6 +6,7 @@
 
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/server_commands.h"
 #include "dataset/text.h"
 
 namespace margin::cli {
@@ -19,6 +20,7 @@ constexpr const char* kFooter =
     "  margin simulate paper --out paper.jsonl        a synthetic log whose truth is known\n"
     "  margin experiment shift --all-pairs log.jsonl  what happens when the work changes?\n"
     "  margin methods                                 calibrators and votes with their parameters\n"
+    "  margin config check margin.toml                is this configuration right?\n"
     "Exit codes: 0 done, 1 failed, 2 bad input or usage.";
 
 // The flags of a command as typed, for suggestions.
@@ -42,7 +44,8 @@ int run(int argc, char** argv) {
   root.footer(kFooter);
   bool version = false;
   root.add_flag("--version", version, "Print the version and exit");
-  const std::vector<Command> commands = {add_serve(root), add_doctor(root), add_replay(root), add_experiment(root),
+  const std::vector<Command> commands = {add_serve(root),    add_decide(root),  add_feedback(root), add_config(root),
+                                         add_keys(root),     add_doctor(root),  add_replay(root),   add_experiment(root),
                                          add_simulate(root), add_methods(root), add_version(root)};
   // What is not understood is refused below, with a suggestion.
   root.allow_extras();
