@@ -55,7 +55,7 @@ Result<PoolConfigured> read_pool_settings(const Json& body, const config::Config
   if (auto fault = in.finish()) return {ErrorCode::kInvalidArgument, fault->message};
   config::Faults faults;
   config::check_pool(
-      settings, "pool", [](const std::string&) { return std::string("body"); }, faults);
+      settings, "pool", [](const std::string&) { return config::Place{"body"}; }, faults);
   if (faults.any()) return faults.error();
   return config::pool_configured(config, settings);
 }
