@@ -32,6 +32,11 @@ struct PoolConfigured {
   int trust_version = 2;
   Parameters trust_parameters;
 
+  // What a feedback that grades only some responses of a decision teaches about the others (margin/remedy.h): "none", "weighted", "implied"
+  // (nothing more than none for kinds of task with many right answers, see one_right_answer), "estimated".
+  std::string remedy = "none";
+  double audit_rate = 0.0;  // in [0, 1]: the chance with which each response beside the selected answer is wanted graded all the same
+
   // A decision waits this long, in event time, for its outcomes; feedback this long for its decision.
   std::int64_t pending_ms_max = std::int64_t{30} * 24 * 3600 * 1000;
   std::uint32_t models_max = 1000;
@@ -40,6 +45,7 @@ struct PoolConfigured {
   std::uint32_t decisions_max = 1'000'000;       // the oldest expires first
   std::uint32_t early_max = 100'000;             // outcomes kept that came before their decision
   std::uint32_t remembered_events_max = 65'536;  // ids by which an event applied twice is recognised
+  std::uint32_t watched_models_max = 64;         // 0 .. 1024: the first so many models are watched for drift and gaming (margin/watch.h)
 
   bool operator==(const PoolConfigured&) const = default;
 };
@@ -102,6 +108,8 @@ struct DecisionMade {
   std::optional<double> max_error;      // that was asked for, in (0, 1)
   bool abstained = false;               // 1 - p_correct > max_error: the answer should not be used; its outcome teaches all the same
   std::vector<DecisiveModel> decisive;  // each taken out alone; the 32 models with most weight were tried
+  double audit_rate = 0.0;              // the chance with which each response beside the selected answer was to be audited
+  bool probe = false;                   // made to learn from: everybody is to be graded
 
   bool operator==(const DecisionMade&) const = default;
 };

@@ -28,6 +28,7 @@
 #include "margin/event.h"
 #include "margin/result.h"
 #include "margin/vote.h"
+#include "margin/watch.h"
 
 namespace margin {
 
@@ -46,7 +47,9 @@ struct Question {
   AnswerKind kind = AnswerKind::kExact;
   std::vector<Response> responses;
   std::optional<double> max_error;  // in (0, 1): abstain where the promised error is larger
-  AuditPlan audits;                 // by the task's name; where tasks have none, give each question a seed of its own
+  // By the task's name; where tasks have none, give each question a seed of its own. A rate of 0 means that of the pool's configuration.
+  AuditPlan audits;
+  bool probe = false;  // a task whose outcomes will all be known: everybody is to be graded (audits with a rate of 1)
 };
 
 enum class ApplyStatus {
@@ -65,7 +68,8 @@ struct ApplyResult {
   ApplyStatus status = ApplyStatus::kApplied;
   std::optional<Error> error;          // for kRefused and kConflict
   std::vector<std::string> learned;    // models that learned from an outcome
-  std::vector<std::string> unlearned;  // graded but not learned: away, abstained, unusable, or learning is frozen
+  std::vector<std::string> implied;    // models that learned from what the outcomes of others imply (PoolConfigured::remedy)
+  std::vector<std::string> unlearned;  // graded, not learned: away, abstained, unusable, learning is frozen, or learned when it was implied
   std::vector<Uuid> dropped;           // early feedback that does not fit the decision it waited for, or contradicts what came before it
   std::vector<Uuid> reverted;          // feedback that a revert took back
 };
@@ -87,6 +91,14 @@ struct FactorRow {
   std::optional<double> pinned;
   Explanation explanation;                 // at the band's midpoint
   std::optional<FactorEvidence> evidence;  // of margin and margin_adaptive; nullopt for other methods
+};
+
+// A report of the pool's watch (margin/watch.h), with names and the time of the event that completed the evidence. Nothing acts on it.
+struct Alarm {
+  std::string subject;  // a model, or the source of feedback; empty: the whole pool
+  std::string other;    // the second model of a pair, else empty
+  std::int64_t time_ms = 0;
+  WatchReport report;  // its numbers of tasks count decisions in the order they were settled
 };
 
 // One response of a decision the pool still knows, and what became of it.
@@ -148,6 +160,9 @@ class Pool {
   [[nodiscard]] Result<double> calibrate(std::string_view model, std::string_view channel, std::string_view segment,
                                          double confidence) const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
+
+  // In the order in which they were first completed; the newest 1000.
+  [[nodiscard]] std::vector<Alarm> alarms() const;
 
   [[nodiscard]] bool knows(Uuid decision) const;
   [[nodiscard]] std::optional<DecisionView> decision(Uuid id) const;  // nullopt: never made here, or expired

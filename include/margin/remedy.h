@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "margin/answer.h"
 #include "margin/calibrator.h"
 #include "margin/digest.h"
 #include "margin/result.h"
@@ -38,6 +39,10 @@ enum class RemedyKind : std::uint8_t {
 };
 // "none", "weighted", "implied", "estimated".
 inline constexpr std::array<std::string_view, 4> kRemedyNames = {"none", "weighted", "implied", "estimated"};
+
+// Whether, among different answers to a task of this kind, at most one is right, so that kImplied may be used. Programs and free text may
+// differ and all be right.
+[[nodiscard]] constexpr bool one_right_answer(AnswerKind kind) { return kind != AnswerKind::kCode && kind != AnswerKind::kText; }
 
 // One usable response of a decided task.
 struct TaskResponse {

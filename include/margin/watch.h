@@ -18,11 +18,13 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "margin/answer.h"
 #include "margin/calibrator.h"
+#include "margin/digest.h"
 #include "margin/result.h"
 
 namespace margin {
@@ -102,10 +104,19 @@ class Watch {
   // In the order in which they were first completed.
   [[nodiscard]] const std::vector<WatchReport>& reports() const;
   [[nodiscard]] std::uint64_t dropped() const;
+  [[nodiscard]] const WatchOptions& options() const;
+
+  // Bytes that restore_watch turns into an equal watch, bit for bit. digest() is the fingerprint of those bytes.
+  [[nodiscard]] std::string snapshot() const;
+  [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
 
  private:
+  friend Result<Watch> restore_watch(std::string_view bytes);
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// kCorrupt: not a snapshot of a watch, or truncated.
+[[nodiscard]] Result<Watch> restore_watch(std::string_view bytes);
 
 }  // namespace margin

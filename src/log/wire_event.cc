@@ -56,10 +56,14 @@ bool from_wire(const WireParameters& from, Parameters& to) {
   return true;
 }
 
+// What records mean that were written before these fields: they are not written, so that such a record is written again as it was.
+const std::string kRemedyOfOld = "none";
+constexpr std::uint32_t kWatchedOfOld = 64;
+
 void to_wire(const PoolConfigured& from, wire::PoolConfigured& to) {
   const auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
-               trust_parameters, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max, remembered_events_max] =
-      from;
+               trust_parameters, remedy, audit_rate, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
+               remembered_events_max, watched_models_max] = from;
   to.set_calibrator(calibrator);
   to.set_calibrator_version(calibrator_version);
   to_wire(calibrator_parameters, *to.mutable_calibrator_parameters());
@@ -76,11 +80,15 @@ void to_wire(const PoolConfigured& from, wire::PoolConfigured& to) {
   to.set_decisions_max(decisions_max);
   to.set_early_max(early_max);
   to.set_remembered_events_max(remembered_events_max);
+  if (remedy != kRemedyOfOld) to.set_remedy(remedy);
+  to.set_audit_rate(audit_rate);
+  if (watched_models_max != kWatchedOfOld) to.set_watched_models_max(watched_models_max);
 }
 
 bool from_wire(const wire::PoolConfigured& from, PoolConfigured& to) {
   auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version, trust_parameters,
-         pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max, remembered_events_max] = to;
+         remedy, audit_rate, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max, remembered_events_max,
+         watched_models_max] = to;
   calibrator = from.calibrator();
   calibrator_version = from.calibrator_version();
   vote = from.vote();
@@ -94,6 +102,9 @@ bool from_wire(const wire::PoolConfigured& from, PoolConfigured& to) {
   decisions_max = from.decisions_max();
   early_max = from.early_max();
   remembered_events_max = from.remembered_events_max();
+  remedy = from.has_remedy() ? from.remedy() : kRemedyOfOld;
+  audit_rate = from.audit_rate();
+  watched_models_max = from.has_watched_models_max() ? from.watched_models_max() : kWatchedOfOld;
   return from_wire(from.calibrator_parameters(), calibrator_parameters) && from_wire(from.vote_parameters(), vote_parameters) &&
          from_wire(from.trust_parameters(), trust_parameters);
 }
@@ -181,7 +192,7 @@ bool from_wire(const wire::Sureness& from, Sureness& to) {
 
 void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
   const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-               decisive] = from;
+               decisive, audit_rate, probe] = from;
   to.set_task(task);
   to.set_segment(segment);
   to.set_kind(static_cast<std::uint32_t>(kind));
@@ -195,6 +206,8 @@ void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
   to_wire(sure, *to.mutable_sure());
   if (max_error) to.set_max_error(*max_error);
   to.set_abstained(abstained);
+  to.set_audit_rate(audit_rate);
+  to.set_probe(probe);
   for (const auto& [model, answer] : decisive) {
     wire::DecisiveModel& each = *to.add_decisive();
     each.set_model(model);
@@ -204,7 +217,7 @@ void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
 
 bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
   auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-         decisive] = to;
+         decisive, audit_rate, probe] = to;
   task = from.task();
   segment = from.segment();
   kind = static_cast<AnswerKind>(from.kind());
@@ -219,6 +232,8 @@ bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
   scores.assign(from.scores().begin(), from.scores().end());
   if (from.has_max_error()) max_error = from.max_error();
   abstained = from.abstained();
+  audit_rate = from.audit_rate();
+  probe = from.probe();
   for (const wire::DecisiveModel& each : from.decisive()) decisive.push_back({each.model(), each.answer() - 1});
   return from_wire(from.sure(), sure) && from.kind() <= static_cast<std::uint32_t>(AnswerKind::kText);
 }

@@ -36,8 +36,9 @@ bool PoolState::seen(const Event& event) const {
 void PoolState::advance(std::int64_t to_ms) {
   time_ms = to_ms;
   const std::int64_t horizon = time_ms - config.pending_ms_max;
-  decisions.forget_before(horizon);
-  decisions.forget_beyond(config.decisions_max);
+  const auto last_look = [&](DecisionRecord& decision) { watch.close(decision, time_ms); };
+  decisions.forget_before(horizon, last_look);
+  decisions.forget_beyond(config.decisions_max, last_look);
   early.forget_before(horizon);
   awaited_reverts.forget_before(horizon);
   remembered.forget_beyond(config.remembered_events_max);
@@ -76,6 +77,11 @@ ApplyResult PoolState::on(const PoolConfigured& event, Context) {
     trust = std::move(*new_trust);
     for (DecisionRecord& decision : decisions) decision.share.reset();
   }
+  if (recipe.identifier.empty() || resolved.watched_models_max != config.watched_models_max) {
+    watch = PoolWatch(resolved.watched_models_max);
+    for (DecisionRecord& decision : decisions) decision.opinions.clear();
+  }
+  if (resolved.remedy != config.remedy) remedy = std::move(make_remedy(resolved.remedy)).value();
   recipe = std::move(new_recipe);
   config = std::move(resolved);
   advance(time_ms);

@@ -91,9 +91,14 @@ void explain_vote(const Vote& vote, const Electorate& electorate, const Members&
   }
 }
 
-DecisionMade decide_seated(const Question& question, const std::vector<Seat>& seats, const Members& members, const Cells& cells,
-                           const Vote& vote, const DecisionTrust& trust) {
-  DecisionMade decision{.task = question.task, .segment = question.segment, .kind = question.kind, .max_error = question.max_error};
+DecisionMade decide_seated(const Question& question, const AuditPlan& audits, const std::vector<Seat>& seats, const Members& members,
+                           const Cells& cells, const Vote& vote, const DecisionTrust& trust) {
+  DecisionMade decision{.task = question.task,
+                        .segment = question.segment,
+                        .kind = question.kind,
+                        .max_error = question.max_error,
+                        .audit_rate = audits.rate,
+                        .probe = question.probe};
   decision.responses.reserve(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) decision.responses.push_back(record(question.responses[i], seats[i], members, cells));
   number_answers(question, seats, decision);
@@ -109,7 +114,7 @@ DecisionMade decide_seated(const Question& question, const std::vector<Seat>& se
     decision.runner_up_gap = tally.runner_up_gap;
     decision.sure = trust.of(tally.share);
     explain_vote(vote, electorate, members, decision);
-    name_audits(question.audits, seats, decision);
+    name_audits(audits, seats, decision);
   }
   decision.scores = std::move(tally.scores);
   decision.scores.resize(decision.answers.size(), 0.0);
@@ -123,15 +128,18 @@ double PoolState::calibrate(const Seat& seat, double confidence) const { return 
 
 Result<DecisionMade> PoolState::decide(const Question& question) const {
   if (Status status = check_question(question, config); !status) return status.error();
+  AuditPlan audits = question.audits;
+  if (audits.rate == 0.0) audits.rate = config.audit_rate;
+  if (question.probe) audits.rate = 1.0;
   const std::vector<Speaker> speakers = speakers_of(question.responses);
   if (const auto seats = find_seats(speakers, question.segment, members, cells)) {
-    return decide_seated(question, *seats, members, cells, *vote, *trust);
+    return decide_seated(question, audits, *seats, members, cells, *vote, *trust);
   }
   if (Status status = check_room(speakers, question.segment, members, cells, config); !status) return status.error();
   Members members_then = members;
   Cells cells_then = cells.copy_for(question.segment);
   const std::vector<Seat> seats = seat_all(speakers, question.segment, members_then, cells_then, recipe);
-  return decide_seated(question, seats, members_then, cells_then, *vote, *trust);
+  return decide_seated(question, audits, seats, members_then, cells_then, *vote, *trust);
 }
 
 ApplyResult PoolState::on(const DecisionMade& event, Context context) {
@@ -140,7 +148,12 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
   if (Status status = check_room(speakers, event.segment, members, cells, config); !status) return refused(status.error());
 
   const std::vector<Seat> seats = seat_all(speakers, event.segment, members, cells, recipe);
-  DecisionRecord record{.id = context.id, .time_ms = time_ms, .kind = event.kind, .selected = event.selected, .answers = event.answers};
+  DecisionRecord record{.id = context.id,
+                        .time_ms = time_ms,
+                        .kind = event.kind,
+                        .selected = event.selected,
+                        .audit_rate = event.audit_rate,
+                        .answers = event.answers};
   for (std::size_t i = 0; i < seats.size(); ++i) {
     const RecordedResponse& response = event.responses[i];
     record.responses.push_back({.model = seats[i].model,
@@ -149,7 +162,8 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
                                 .usable = speakers[i].usable,
                                 .part = seats[i].part,
                                 .confidence = speakers[i].usable ? *response.confidence : 0.0,
-                                .calibrated = response.calibrated});
+                                .calibrated = response.calibrated,
+                                .audit = response.audit});
   }
   if (event.selected != kNoAnswer) {
     record.share = event.share;
@@ -160,7 +174,7 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
 
   ApplyResult result;
   for (const EarlyFeedback::Entry& entry : early.take(context.id)) {
-    const FeedbackMark mark{entry.id, entry.verdict.source, entry.reverted};
+    const FeedbackMark mark{entry.id, entry.verdict.source, entry.reverted, time_ms};
     const auto outcomes = outcomes_of(entry.verdict, kept, members, cells);
     if (!outcomes) {
       result.dropped.push_back(entry.id);
@@ -169,9 +183,10 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
     ApplyResult joined = this->record(kept, mark, entry.verdict, *outcomes);
     if (joined.status == ApplyStatus::kConflict) result.dropped.push_back(entry.id);
     for (std::string& model : joined.learned) result.learned.push_back(std::move(model));
+    for (std::string& model : joined.implied) result.implied.push_back(std::move(model));
     for (std::string& model : joined.unlearned) result.unlearned.push_back(std::move(model));
   }
-  decisions.forget_beyond(config.decisions_max);
+  decisions.forget_beyond(config.decisions_max, [&](DecisionRecord& oldest) { watch.close(oldest, time_ms); });
   return result;
 }
 

@@ -12,13 +12,19 @@ bool DecisionRecord::pending() const {
   return std::any_of(responses.begin(), responses.end(), [](const Response& response) { return response.usable && !response.graded(); });
 }
 
+bool DecisionRecord::settled() const {
+  return std::any_of(responses.begin(), responses.end(),
+                     [&](const Response& response) { return response.part && supports(response) && response.graded(); });
+}
+
 bool DecisionRecord::has_feedback(Uuid feedback) const {
   return std::any_of(feedbacks.begin(), feedbacks.end(), [&](const FeedbackMark& mark) { return mark.id == feedback; });
 }
 
-bool DecisionRecord::graded_by(std::size_t feedback) const {
-  return std::any_of(responses.begin(), responses.end(),
-                     [&](const Response& response) { return response.graded() && response.feedback == feedback; });
+bool DecisionRecord::holds(std::size_t feedback) const {
+  return feedbacks[feedback].heard || std::any_of(responses.begin(), responses.end(), [&](const Response& response) {
+           return response.graded() && response.feedback == feedback;
+         });
 }
 
 const DecisionRecord* Decisions::find(Uuid id) const {
@@ -33,18 +39,19 @@ DecisionRecord& Decisions::add(DecisionRecord record) {
   return records_.emplace_back(std::move(record));
 }
 
-void Decisions::forget_oldest() {
+void Decisions::forget_oldest(const LastLook& last_look) {
+  last_look(records_.front());
   numbers_.erase(records_.front().id);
   records_.pop_front();
   ++first_;
 }
 
-void Decisions::forget_beyond(std::size_t count) {
-  while (records_.size() > count) forget_oldest();
+void Decisions::forget_beyond(std::size_t count, const LastLook& last_look) {
+  while (records_.size() > count) forget_oldest(last_look);
 }
 
-void Decisions::forget_before(std::int64_t time_ms) {
-  while (!records_.empty() && records_.front().time_ms < time_ms) forget_oldest();
+void Decisions::forget_before(std::int64_t time_ms, const LastLook& last_look) {
+  while (!records_.empty() && records_.front().time_ms < time_ms) forget_oldest(last_look);
 }
 
 namespace {
@@ -57,12 +64,14 @@ void save_response(const DecisionRecord::Response& response, Encoder& out) {
   out.flag(response.part);
   out.real(response.confidence);
   out.real(response.calibrated);
-  out.flag(response.graded());
-  if (!response.graded()) return;
+  out.real(response.audit);
+  out.integer(static_cast<std::uint8_t>(response.standing));
+  if (response.standing == Standing::kOpen) return;
   out.real(response.outcome);
+  out.flag(response.learned);
+  if (!response.graded()) return;
   out.real(response.weight);
   out.integer(response.feedback);
-  out.flag(response.learned);
 }
 
 DecisionRecord::Response load_response(Decoder& in, const DecisionRecord& record, const Decisions::Bounds& bounds) {
@@ -77,15 +86,20 @@ DecisionRecord::Response load_response(Decoder& in, const DecisionRecord& record
   if (response.model >= bounds.models || response.cell >= bounds.cells) in.fail();
   if (response.answer != kNoAnswer && response.answer >= record.answers.size()) in.fail();
   if (response.part && !response.usable) in.fail();
-  if (!is_probability(response.confidence) || !is_probability(response.calibrated)) in.fail();
-  if (in.flag()) {
-    response.outcome = in.real();
-    response.weight = in.real();
-    response.feedback = in.integer<std::uint32_t>();
-    response.learned = in.flag();
-    if (!(response.weight > 0.0 && response.weight <= 1.0)) in.fail();
-    if (!is_probability(response.outcome) || response.feedback >= record.feedbacks.size()) in.fail();
-  }
+  response.audit = in.real();
+  const auto standing = in.integer<std::uint8_t>();
+  if (!is_probability(response.confidence) || !is_probability(response.calibrated) || !is_probability(response.audit)) in.fail();
+  if (standing > static_cast<std::uint8_t>(Standing::kGraded)) in.fail();
+  if (!in.ok()) return response;
+  response.standing = static_cast<Standing>(standing);
+  if (response.standing == Standing::kOpen) return response;
+  response.outcome = in.real();
+  response.learned = in.flag();
+  if (!is_probability(response.outcome)) in.fail();
+  if (!response.graded()) return response;
+  response.weight = in.real();
+  response.feedback = in.integer<std::uint32_t>();
+  if (!(response.weight > 0.0 && response.weight <= 1.0) || response.feedback >= record.feedbacks.size()) in.fail();
   return response;
 }
 
@@ -101,6 +115,7 @@ void Decisions::save(Encoder& out) const {
     out.real(record.p_correct);
     out.flag(record.share.has_value());
     if (record.share) out.real(*record.share);
+    out.real(record.audit_rate);
     out.integer(static_cast<std::uint64_t>(record.answers.size()));
     for (const Digest& answer : record.answers) encode(answer, out);
     out.integer(static_cast<std::uint64_t>(record.feedbacks.size()));
@@ -108,14 +123,23 @@ void Decisions::save(Encoder& out) const {
       encode(mark.id, out);
       out.text(mark.source);
       out.flag(mark.reverted);
+      out.integer(mark.time_ms);
+      out.flag(mark.heard);
     }
     out.integer(static_cast<std::uint64_t>(record.responses.size()));
     for (const DecisionRecord::Response& response : record.responses) save_response(response, out);
+    out.flag(record.watched);
+    out.integer(static_cast<std::uint64_t>(record.opinions.size()));
+    for (const Opinion& opinion : record.opinions) {
+      out.integer(opinion.response);
+      out.integer(opinion.source);
+      out.real(opinion.outcome);
+    }
   }
 }
 
 void Decisions::load(Decoder& in, const Bounds& bounds) {
-  const std::size_t count = in.length(16 + 8 + 1 + 4 + 1 + 3 * 8);
+  const std::size_t count = in.length(16 + 8 + 1 + 4 + 1 + 4 * 8 + 1 + 8);
   std::int64_t latest_ms = 0;
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     DecisionRecord record;
@@ -125,20 +149,30 @@ void Decisions::load(Decoder& in, const Bounds& bounds) {
     record.selected = in.integer<std::uint32_t>();
     record.p_correct = in.real();
     if (in.flag()) record.share = in.real();
+    record.audit_rate = in.real();
     record.answers.resize(in.length(16));
     for (Digest& answer : record.answers) answer = decode_digest(in);
-    record.feedbacks.resize(in.length(16 + 8 + 1));
+    record.feedbacks.resize(in.length(16 + 8 + 1 + 8 + 1));
     for (FeedbackMark& mark : record.feedbacks) {
       mark.id = decode_uuid(in);
       mark.source = in.text();
       mark.reverted = in.flag();
+      mark.time_ms = in.integer<std::int64_t>();
+      mark.heard = in.flag();
     }
-    const std::size_t responses = in.length(3 * 4 + 3 + 2 * 8);
+    const std::size_t responses = in.length(3 * 4 + 3 + 3 * 8);
     for (std::size_t r = 0; r < responses && in.ok(); ++r) record.responses.push_back(load_response(in, record, bounds));
+    record.watched = in.flag();
+    record.opinions.resize(in.length(4 + 4 + 8));
+    for (Opinion& opinion : record.opinions) {
+      opinion = {in.integer<std::uint32_t>(), in.integer<std::uint32_t>(), in.real()};
+      if (opinion.response >= record.responses.size() || !is_probability(opinion.outcome)) in.fail();
+      if (!opinion.closes() && opinion.source >= bounds.sources) in.fail();
+    }
 
     if (kind > static_cast<std::uint8_t>(AnswerKind::kText) || numbers_.contains(record.id) || record.time_ms < latest_ms) in.fail();
     if (record.selected != kNoAnswer && record.selected >= record.answers.size()) in.fail();
-    if (!is_probability(record.p_correct)) in.fail();
+    if (!is_probability(record.p_correct) || !is_probability(record.audit_rate)) in.fail();
     if (record.share && (record.selected == kNoAnswer || !is_probability(*record.share))) in.fail();
     record.kind = static_cast<AnswerKind>(kind);
     latest_ms = record.time_ms;

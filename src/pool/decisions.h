@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -27,6 +28,26 @@ struct FeedbackMark {
   Uuid id;
   std::string source;
   bool reverted = false;
+  std::int64_t time_ms = 0;
+  bool heard = false;  // the watch has been told something of it that did not become an outcome
+};
+
+// What a source said of a response that did not become its outcome; or, without a source, that the watch has been shown enough of it.
+struct Opinion {
+  static constexpr std::uint32_t kNobody = 0xffffffff;
+  std::uint32_t response = 0;
+  std::uint32_t source = kNobody;
+  double outcome = 0.0;
+
+  [[nodiscard]] bool closes() const { return source == kNobody; }
+};
+
+// Where the outcome of a response comes from.
+enum class Standing : std::uint8_t {
+  kOpen,       // there is none yet
+  kImplied,    // it follows from the grades of others, and was learned
+  kEstimated,  // a probability given the grades of others, learned as such
+  kGraded,     // somebody said so
 };
 
 struct DecisionRecord {
@@ -34,16 +55,18 @@ struct DecisionRecord {
     ModelId model = 0;
     CellId cell = 0;
     std::uint32_t answer = kNoAnswer;
-    bool usable = false;      // has a confidence and did not abstain
-    bool part = false;        // usable, and its model was present: calibrated, and voted when it has an answer
-    bool learned = false;     // its outcome taught the calibrator
+    bool usable = false;   // has a confidence and did not abstain
+    bool part = false;     // usable, and its model was present: calibrated, and voted when it has an answer
+    bool learned = false;  // its outcome taught the calibrator
+    Standing standing = Standing::kOpen;
     double confidence = 0.0;  // 0 when unusable
     double calibrated = 0.0;
-    double outcome = kNoOutcome;
-    double weight = 1.0;         // of the outcome
-    std::uint32_t feedback = 0;  // which of `feedbacks` gave the outcome; meaningless without one
+    double audit = 0.0;           // the chance with which it was chosen to be graded although not selected; 0: it was not
+    double outcome = kNoOutcome;  // as graded, or as taught by the remedy
+    double weight = 1.0;          // of the grade
+    std::uint32_t feedback = 0;   // which of `feedbacks` graded it; meaningless without a grade
 
-    [[nodiscard]] bool graded() const { return outcome == outcome; }
+    [[nodiscard]] bool graded() const { return standing == Standing::kGraded; }
     [[nodiscard]] bool votes() const { return part && answer != kNoAnswer; }
   };
 
@@ -53,14 +76,21 @@ struct DecisionRecord {
   std::uint32_t selected = kNoAnswer;
   double p_correct = 0.0;       // as promised; 0 when nothing was selected
   std::optional<double> share;  // the winner's, until the decision's outcome is known or the share has lost its meaning
+  double audit_rate = 0.0;
   std::vector<Digest> answers;
   std::vector<Response> responses;
   std::vector<FeedbackMark> feedbacks;
+  std::vector<Opinion> opinions;
+  bool watched = false;  // the watch has been shown it
 
   [[nodiscard]] bool pending() const;
+  // Somebody said whether the selected answer is right.
+  [[nodiscard]] bool settled() const;
+  // It supports the selected answer.
+  [[nodiscard]] bool supports(const Response& response) const { return selected != kNoAnswer && response.answer == selected; }
   [[nodiscard]] bool has_feedback(Uuid id) const;
-  // Some response has its outcome from this feedback.
-  [[nodiscard]] bool graded_by(std::size_t feedback) const;
+  // The state would be another without this feedback: some response has its outcome from it, or the watch has heard it.
+  [[nodiscard]] bool holds(std::size_t feedback) const;
 };
 
 class Decisions {
@@ -71,8 +101,10 @@ class Decisions {
   // The id is new and the time no earlier than the last one's.
   DecisionRecord& add(DecisionRecord record);
 
-  void forget_beyond(std::size_t count);
-  void forget_before(std::int64_t time_ms);
+  // `last_look` sees each record before it is forgotten.
+  using LastLook = std::function<void(DecisionRecord&)>;
+  void forget_beyond(std::size_t count, const LastLook& last_look);
+  void forget_before(std::int64_t time_ms, const LastLook& last_look);
 
   // In the order they were made.
   [[nodiscard]] auto begin() const { return records_.begin(); }
@@ -81,15 +113,16 @@ class Decisions {
   [[nodiscard]] auto end() { return records_.end(); }
 
   void save(Encoder& out) const;
-  // Ids of models and cells must be below these counts.
+  // Ids of models, cells and watched sources must be below these counts.
   struct Bounds {
     std::size_t models = 0;
     std::size_t cells = 0;
+    std::size_t sources = 0;
   };
   void load(Decoder& in, const Bounds& bounds);
 
  private:
-  void forget_oldest();
+  void forget_oldest(const LastLook& last_look);
 
   std::deque<DecisionRecord> records_;     // oldest first
   std::map<Uuid, std::uint64_t> numbers_;  // a record's number; the oldest has first_

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "margin/remedy.h"
+
 namespace margin::internal {
 namespace {
 
@@ -81,6 +83,9 @@ Status check_model_name(std::string_view field, std::string_view name) {
 
 Status check_config(const PoolConfigured& config) {
   if (Status status = check_count("pending_ms_max", config.pending_ms_max, 1, kPendingMsMax); !status) return status;
+  if (Result<Remedy> remedy = make_remedy(config.remedy); !remedy) return remedy.error();
+  if (!is_probability(config.audit_rate)) return out_of_range("audit_rate", config.audit_rate, "a number in [0, 1]");
+  if (Status status = check_count("watched_models_max", config.watched_models_max, 0, 1024); !status) return status;
   if (Status status = check_count("models_max", config.models_max, 1, kModelsMax); !status) return status;
   if (Status status = check_count("cells_max", config.cells_max, 1, 1'000'000); !status) return status;
   if (Status status = check_count("responses_max", config.responses_max, 1, 65'536); !status) return status;
@@ -144,6 +149,7 @@ Status check_decision(const DecisionMade& decision, const PoolConfigured& config
   }
   if (!is_answer(decision.selected)) return invalid("selected", "one of the decision's answers, or none");
   if (!is_probability(decision.share)) return out_of_range("share", decision.share, "a number in [0, 1]");
+  if (!is_probability(decision.audit_rate)) return out_of_range("audit_rate", decision.audit_rate, "a number in [0, 1]");
   return check_told(decision);
 }
 

@@ -49,6 +49,7 @@ ApplyResult PoolState::on(const ModelLeft& event, Context) {
   if (!members[*model].present()) return changed(false);
   members.leave(*model);
   cells.leave(*model);
+  watch.leave(*model);
   return {};
 }
 

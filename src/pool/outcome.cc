@@ -34,7 +34,7 @@ ApplyResult PoolState::on(const OutcomeObserved& event, Context context) {
     const auto outcomes = outcomes_of(verdict, *decision, members, cells);
     if (!outcomes) return refused(outcomes.error());
     if (decision->feedbacks.size() >= kFeedbacksMax) return too_many_feedbacks();
-    return record(*decision, {context.id, event.source, reverted}, verdict, *outcomes);
+    return record(*decision, {context.id, event.source, reverted, time_ms}, verdict, *outcomes);
   }
 
   if (forgotten(event.decision)) return {.status = ApplyStatus::kExpired};
@@ -51,10 +51,18 @@ ApplyResult PoolState::on(const OutcomeObserved& event, Context context) {
 
 ApplyResult PoolState::record(DecisionRecord& decision, const FeedbackMark& mark, const Verdict& verdict,
                               std::span<const double> outcomes) {
-  const auto feedback = static_cast<std::uint32_t>(decision.feedbacks.size());
   decision.feedbacks.push_back(mark);
   if (mark.reverted) return {.status = ApplyStatus::kReverted};
+  ApplyResult result = grade(decision, verdict, outcomes);
+  decision.feedbacks.back().heard = watch.state(decision, mark.source, outcomes, time_ms);
+  // Feedback that grades nobody must not matter: a revert need not take it back.
+  const bool graded = !result.learned.empty() || !result.unlearned.empty();
+  if (graded && (!decision.pending() || (remedied(decision) && decision.settled()))) watch.settle(decision, time_ms);
+  return result;
+}
 
+ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, std::span<const double> outcomes) {
+  const auto feedback = static_cast<std::uint32_t>(decision.feedbacks.size() - 1);
   std::vector<std::size_t> fresh;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i] != outcomes[i]) continue;
@@ -70,46 +78,39 @@ ApplyResult PoolState::record(DecisionRecord& decision, const FeedbackMark& mark
   }
   if (fresh.empty()) return {.status = ApplyStatus::kDuplicate};
 
+  // What was implied before and is now confirmed has been learned already.
+  std::vector<std::size_t> news;
   for (const std::size_t i : fresh) {
     DecisionRecord::Response& response = decision.responses[i];
+    const bool confirmed = response.standing == Standing::kImplied && response.outcome == outcomes[i];
+    response.standing = Standing::kGraded;
     response.outcome = outcomes[i];
     response.weight = verdict.weight;
     response.feedback = feedback;
+    if (confirmed) continue;
     response.learned = response.part && members[response.model].present() && !frozen;
+    news.push_back(i);
   }
-  learn(decision, fresh);
+  bool everybody = true;
+  bool beyond_audits = false;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const DecisionRecord::Response& response = decision.responses[i];
+    everybody &= !response.part || outcomes[i] == outcomes[i];
+    beyond_audits |= response.part && !decision.supports(response) && response.audit == 0.0;
+  }
+  const std::vector<Taught> taught = learn(decision, {feedback, news, verdict.weight, everybody && beyond_audits});
   teach_trust(decision, fresh);
 
   ApplyResult result;
+  for (const Taught& lesson : taught) {
+    const DecisionRecord::Response& response = decision.responses[lesson.response];
+    add_once(response.graded() ? result.learned : result.implied, members[response.model].name);
+  }
   for (const std::size_t i : fresh) {
-    const DecisionRecord::Response& response = decision.responses[i];
-    add_once(response.learned ? result.learned : result.unlearned, members[response.model].name);
+    const bool learned_now = std::any_of(taught.begin(), taught.end(), [&](const Taught& lesson) { return lesson.response == i; });
+    if (!learned_now) add_once(result.unlearned, members[decision.responses[i].model].name);
   }
   return result;
-}
-
-void PoolState::learn(const DecisionRecord& decision, std::span<const std::size_t> fresh) {
-  std::vector<CellId> touched;
-  bool ballot_graded = false;
-  for (const std::size_t i : fresh) {
-    const DecisionRecord::Response& response = decision.responses[i];
-    ballot_graded |= response.votes();
-    if (response.learned && std::find(touched.begin(), touched.end(), response.cell) == touched.end()) touched.push_back(response.cell);
-  }
-  // To a cell, one accepted feedback is one task.
-  for (const CellId cell : touched) cells.calibrator(cell).begin_task();
-  for (const std::size_t i : fresh) {
-    const DecisionRecord::Response& response = decision.responses[i];
-    if (!response.learned) continue;
-    // A cell that was configured anew since the decision does not know the model yet.
-    cells.enter(response.cell, response.model, members[response.model].predecessor);
-    cells.observe(response.cell,
-                  {.model = response.model, .confidence = response.confidence, .outcome = response.outcome, .weight = response.weight});
-  }
-  for (const CellId cell : touched) cells.calibrator(cell).end_task();
-
-  const auto waits = [](const DecisionRecord::Response& response) { return response.votes() && !response.graded(); };
-  if (ballot_graded && std::none_of(decision.responses.begin(), decision.responses.end(), waits)) teach_vote(decision);
 }
 
 // The first feedback that grades a response with the selected answer settles the decision; like an answer's outcome for a vote, the
@@ -130,25 +131,6 @@ void PoolState::teach_trust(DecisionRecord& decision, std::span<const std::size_
     MARGIN_CHECK(learned.ok(), "shares, outcomes and weights were checked");
   }
   decision.share.reset();
-}
-
-// From the ballots whose outcome was learned: what came while learning was frozen, or while its model was away, teaches nobody.
-// The task weighs as much as its least weighty outcome.
-void PoolState::teach_vote(const DecisionRecord& decision) {
-  std::vector<Ballot> ballots;
-  std::vector<double> outcomes;
-  // Numbered anew, in the order they come: an answer without a ballot must not stand for election.
-  std::vector<std::uint32_t> number(decision.answers.size(), kNoAnswer);
-  std::uint32_t answers = 0;
-  double weight = 1.0;
-  for (const DecisionRecord::Response& response : decision.responses) {
-    if (!response.votes() || !response.learned) continue;
-    if (number[response.answer] == kNoAnswer) number[response.answer] = answers++;
-    ballots.push_back({response.model, number[response.answer], response.calibrated});
-    outcomes.push_back(response.outcome);
-    weight = std::min(weight, response.weight);
-  }
-  if (!ballots.empty()) vote->learn(ballots, answers, outcomes, weight);
 }
 
 }  // namespace margin::internal

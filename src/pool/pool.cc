@@ -55,6 +55,7 @@ bool Pool::needs_fold() const { return state_->needs_fold(); }
 std::vector<std::string> Pool::present_models() const { return state_->members.present_names(); }
 std::size_t Pool::early_outcomes() const { return state_->early.outcomes(); }
 std::vector<FactorRow> Pool::factors() const { return state_->factors(); }
+std::vector<Alarm> Pool::alarms() const { return state_->alarms(); }
 bool Pool::knows(Uuid decision) const { return state_->decisions.find(decision) != nullptr; }
 std::optional<DecisionView> Pool::decision(Uuid id) const { return state_->view(id); }
 std::vector<Uuid> Pool::latest_decisions(std::size_t count) const { return state_->latest(count); }

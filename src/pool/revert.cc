@@ -21,7 +21,7 @@ ApplyResult PoolState::revert_feedback(Uuid feedback) {
   };
   for (DecisionRecord& decision : decisions) {
     for (std::size_t i = 0; i < decision.feedbacks.size(); ++i) {
-      if (decision.feedbacks[i].id == feedback) return mark(decision.feedbacks[i].reverted, decision.graded_by(i));
+      if (decision.feedbacks[i].id == feedback) return mark(decision.feedbacks[i].reverted, decision.holds(i));
     }
   }
   for (EarlyFeedback::Entry& entry : early) {
@@ -52,7 +52,7 @@ ApplyResult PoolState::revert_source(std::string_view source) {
       known = true;
       if (std::exchange(mark.reverted, true)) continue;
       reverted.push_back(mark.id);
-      held |= decision.graded_by(i);
+      held |= decision.holds(i);
     }
   }
   for (EarlyFeedback::Entry& entry : early) {
@@ -70,9 +70,10 @@ ApplyResult PoolState::revert_source(std::string_view source) {
 
 bool PoolState::needs_fold() const {
   return std::any_of(decisions.begin(), decisions.end(), [](const DecisionRecord& decision) {
-    return std::any_of(decision.responses.begin(), decision.responses.end(), [&](const DecisionRecord::Response& response) {
-      return response.graded() && decision.feedbacks[response.feedback].reverted;
-    });
+    for (std::size_t i = 0; i < decision.feedbacks.size(); ++i) {
+      if (decision.feedbacks[i].reverted && decision.holds(i)) return true;
+    }
+    return false;
   });
 }
 

@@ -21,6 +21,9 @@ void save_config(const PoolConfigured& config, Encoder& out) {
   out.text(config.trust);
   out.integer(static_cast<std::int32_t>(config.trust_version));
   encode(config.trust_parameters, out);
+  out.text(config.remedy);
+  out.real(config.audit_rate);
+  out.integer(config.watched_models_max);
   out.integer(config.pending_ms_max);
   for (const std::uint32_t bound :
        {config.models_max, config.cells_max, config.responses_max, config.decisions_max, config.early_max, config.remembered_events_max}) {
@@ -39,6 +42,9 @@ PoolConfigured load_config(Decoder& in) {
   config.trust = in.text();
   config.trust_version = in.integer<std::int32_t>();
   config.trust_parameters = decode_parameters(in);
+  config.remedy = in.text();
+  config.audit_rate = in.real();
+  config.watched_models_max = in.integer<std::uint32_t>();
   config.pending_ms_max = in.integer<std::int64_t>();
   for (std::uint32_t* bound : {&config.models_max, &config.cells_max, &config.responses_max, &config.decisions_max, &config.early_max,
                                &config.remembered_events_max}) {
@@ -72,6 +78,7 @@ void PoolState::save(Encoder& out) const {
   out.flag(frozen);
   out.text(vote->snapshot());
   out.text(trust->snapshot());
+  out.text(remedy.snapshot());
   members.save(out);
   out.integer(static_cast<std::uint64_t>(cells.size()));
   for (CellId id = 0; id < cells.size(); ++id) {
@@ -80,6 +87,7 @@ void PoolState::save(Encoder& out) const {
     out.text(cells[id].calibrator->snapshot());
     cells[id].evidence.save(out);
   }
+  watch.save(out);
   decisions.save(out);
   early.save(out);
   awaited_reverts.save(out);
@@ -117,6 +125,10 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
     return corrupt("the decisions' calibrator is not the configured one");
   }
   state->trust = std::move(*trust);
+  auto remedy = restore_remedy(in.text());
+  if (!remedy) return remedy.error();
+  if (remedy->kind() != state->remedy.kind()) return corrupt("the remedy is not the configured one");
+  state->remedy = std::move(*remedy);
 
   state->members.load(in);
   const std::size_t cells = in.length(std::size_t{4} * 8);
@@ -131,7 +143,8 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
     evidence.load(in, **calibrator);
     if (!state->cells.add({channel, segment, std::move(*calibrator), std::move(evidence)})) in.fail();
   }
-  state->decisions.load(in, {state->members.size(), state->cells.size()});
+  state->watch.load(in);
+  state->decisions.load(in, {state->members.size(), state->cells.size(), state->watch.sources()});
   state->early.load(in);
   state->awaited_reverts.load(in);
   state->remembered.load(in);

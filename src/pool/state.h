@@ -11,12 +11,14 @@
 #include "margin/decision.h"
 #include "margin/event.h"
 #include "margin/pool.h"
+#include "margin/remedy.h"
 #include "margin/vote.h"
 #include "pool/cells.h"
 #include "pool/decisions.h"
 #include "pool/early.h"
 #include "pool/id_window.h"
 #include "pool/members.h"
+#include "pool/pool_watch.h"
 #include "pool/seating.h"
 #include "pool/verdict.h"
 
@@ -28,6 +30,7 @@ struct PoolState {
   PoolConfigured config;  // with every parameter resolved
   CalibratorRecipe recipe;
   std::unique_ptr<Vote> vote;
+  Remedy remedy;
   std::optional<DecisionTrust> trust;  // always there; learns from every decision's outcome
   std::int64_t time_ms = 0;
   bool frozen = false;
@@ -37,6 +40,7 @@ struct PoolState {
   EarlyFeedback early;
   IdWindow awaited_reverts;  // of feedback that has not come
   IdWindow remembered;       // events applied
+  PoolWatch watch;
 
   // `taken_back`: a later event of the log being folded reverts this outcome.
   ApplyResult apply(const Event& event, bool taken_back = false);
@@ -44,6 +48,7 @@ struct PoolState {
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
   [[nodiscard]] bool needs_fold() const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
+  [[nodiscard]] std::vector<Alarm> alarms() const;
   [[nodiscard]] std::optional<DecisionView> view(Uuid id) const;
   [[nodiscard]] std::vector<Uuid> latest(std::size_t count) const;
   // Pins included; the cell knows the model.
@@ -79,7 +84,29 @@ struct PoolState {
 
   // Records a verdict's outcomes with the decision and learns them; all or nothing.
   ApplyResult record(DecisionRecord& decision, const FeedbackMark& mark, const Verdict& verdict, std::span<const double> outcomes);
-  void learn(const DecisionRecord& decision, std::span<const std::size_t> fresh);
+  ApplyResult grade(DecisionRecord& decision, const Verdict& verdict, std::span<const double> outcomes);
+
+  // What one response teaches the calibrator of its cell.
+  struct Taught {
+    std::size_t response = 0;
+    double outcome = 0.0;
+    double weight = 1.0;
+  };
+  // What a feedback has just recorded with a decision.
+  struct Grading {
+    std::uint32_t feedback = 0;         // among the decision's
+    std::span<const std::size_t> news;  // responses whose outcome was not learned before
+    double weight = 1.0;
+    bool complete = false;  // it grades every response that takes part, and not because all of them were audited
+  };
+  std::vector<Taught> learn(DecisionRecord& decision, const Grading& grading);
+  // The pool's remedy is for its kind of task.
+  [[nodiscard]] bool remedied(const DecisionRecord& decision) const;
+  [[nodiscard]] static std::vector<Taught> plain_lessons(const DecisionRecord& decision, const Grading& grading);
+  // What it implies of the others is recorded.
+  [[nodiscard]] std::vector<Taught> remedied_lessons(DecisionRecord& decision, const Grading& grading);
+  [[nodiscard]] static bool settles(const DecisionRecord& decision, const Grading& grading);
+  void teach(const DecisionRecord& decision, std::span<const Taught> lessons);
   void teach_vote(const DecisionRecord& decision);
   void teach_trust(DecisionRecord& decision, std::span<const std::size_t> fresh);
 };

@@ -11,6 +11,13 @@ class Collusion {
  public:
   void observe(const SettledTask& task, Reporter& reporter);
 
+  template <class Self, class Visit>
+  static void visit(Self& self, std::size_t models, Visit& visit) {
+    visit.sized(self.pairs_, models == 0 ? 0 : models * (models - 1) / 2);
+    for (auto& pair : self.pairs_) visit.all(pair.both_wrong, pair.same, pair.test);
+    visit.all(self.all_.both_wrong, self.all_.same);
+  }
+
  private:
   // An outcome below this is wrong.
   static constexpr double kRight = 0.5;

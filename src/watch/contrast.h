@@ -44,6 +44,13 @@ class Contrast {
     model.special.add(x);
   }
 
+  // `models` have been met.
+  template <class Self, class Visit>
+  static void visit(Self& self, std::size_t models, Visit& visit) {
+    visit.sized(self.models_, models);
+    for (auto& model : self.models_) visit.all(model.usual, model.special, model.usual_since, model.test);
+  }
+
  private:
   static constexpr double kTolerance = 0.1;
   // By so much the usual cases of the stretch that is evidence must be better than the special ones.

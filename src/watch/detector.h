@@ -56,6 +56,17 @@ class Reporter {
   [[nodiscard]] const std::vector<WatchReport>& reports() const { return reports_; }
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
+  template <class Self, class Visit>
+  static void visit(Self& self, Visit& visit) {
+    visit.counted(self.reports_, self.options_.reports_max);
+    for (auto& report : self.reports_) {
+      visit.choice(report.kind, WatchKind::kSourceDisagrees);
+      visit.all(report.subject, report.other, report.since, report.at, report.last, report.times, report.clock, report.observed,
+                report.reference, report.tolerated, report.observations, report.evidence, report.threshold);
+    }
+    visit(self.dropped_);
+  }
+
  private:
   WatchOptions options_;
   std::vector<WatchReport> reports_;

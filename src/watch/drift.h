@@ -12,6 +12,18 @@ class Drift {
  public:
   void observe(const SettledTask& task, Reporter& reporter);
 
+  template <class Self, class Visit>
+  static void visit(Self& self, std::size_t models, Visit& visit) {
+    const auto both = [&](auto& tests) { visit.all(tests.fall, tests.rise); };
+    visit.sized(self.models_, models);
+    for (auto& model : self.models_) {
+      for (auto& record : model.records) visit(record);
+      for (auto& tests : model.tests) both(tests);
+      visit.all(model.others, model.others_since);
+    }
+    for (auto& tests : self.pool_) both(tests);
+  }
+
  private:
   // A record's memory in outcomes, and how far an honest model may be from it: the shorter record is there sooner and less exact.
   struct Clock {

@@ -17,6 +17,12 @@ class Lag {
     }
   }
 
+  template <class Self, class Visit>
+  static void visit(Self& self, std::size_t models, Visit& visit) {
+    visit(self.delay_);
+    Contrast::visit(self.late_, models, visit);
+  }
+
  private:
   RunningMean delay_;  // of the pool: a longer one is late. Delays that are all the same leave nothing to compare.
   Contrast late_{WatchKind::kLagExploitation};

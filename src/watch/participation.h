@@ -15,6 +15,14 @@ class Participation {
     if (model < models_.size()) models_[model].member = false;
   }
 
+  template <class Self, class Visit>
+  static void visit(Self& self, std::size_t models, Visit& visit) {
+    visit.sized(self.models_, models);
+    for (auto& model : self.models_) visit.all(model.member, model.rate, model.low);
+    visit(self.outcomes_);
+    Contrast::visit(self.hard_, models, visit);
+  }
+
  private:
   // "Far below": an honest model may answer this much less often than the others.
   static constexpr double kTolerance = 0.2;

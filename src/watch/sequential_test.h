@@ -25,6 +25,13 @@ struct RunningMean {
     mean += (x - mean) / static_cast<double>(std::min(count, memory));
   }
   [[nodiscard]] bool ready() const { return count >= kReferenceMin; }
+
+  // Its state, to be written (a const Self) or read: see watch/encoding.h.
+  template <class Self, class Visit>
+  static void visit(Self& self, Visit& visit) {
+    visit(self.count);
+    visit(self.mean);
+  }
 };
 
 // A stretch of observations that speaks against a claim.
@@ -72,6 +79,14 @@ class SequentialTest {
   [[nodiscard]] bool running() const { return log_ratio_ > 0.0; }
 
   SequentialTest() = default;
+
+  template <class Self, class Visit>
+  static void visit(Self& self, Visit& visit) {
+    visit(self.log_ratio_);
+    visit(self.sum_);
+    visit(self.count_);
+    visit(self.since_);
+  }
 
  private:
   // What is suspected lies this far beyond what is tolerated. Smaller steps find smaller changes, and large ones later.

@@ -12,6 +12,14 @@ class Sources {
  public:
   void observe(std::span<const SourceGrade> grades, Reporter& reporter);
 
+  // At most `sources_max` have been met.
+  template <class Self, class Visit>
+  static void visit(Self& self, std::size_t sources_max, Visit& visit) {
+    visit.counted(self.sources_, sources_max);
+    for (auto& source : self.sources_) visit.all(source.agreement.sum, source.agreement.pairs, source.test);
+    visit.all(self.all_.sum, self.all_.pairs, self.responses_);
+  }
+
  private:
   // An honest source may agree this much less with the others than they do among themselves.
   static constexpr double kTolerance = 0.1;

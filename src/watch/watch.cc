@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "watch/collusion.h"
 #include "watch/drift.h"
+#include "watch/encoding.h"
 #include "watch/lag.h"
 #include "watch/participation.h"
 #include "watch/sources.h"
@@ -64,6 +65,7 @@ std::string_view watch_kind_name(WatchKind kind) {
 
 namespace {
 
+constexpr std::uint32_t kSnapshotFormat = 0x4d574131;  // "MWA1"
 constexpr std::uint32_t kNumbersMax = 1024;
 
 // In which round a number was last met. No part of what the watch knows.
@@ -85,13 +87,32 @@ struct Watch::State {
   watch::Collusion collusion;
   watch::Sources sources;
   std::uint64_t tasks = 0;
-  std::vector<const WatchedResponse*> by_model;  // of the task at hand
+  std::vector<const WatchedResponse*> by_model;  // of the task at hand; as many as models were met
   Marks marks;
+
+  template <class Self, class Visit>
+  static void visit(Self& self, Visit& visit) {
+    visit(self.tasks);
+    visit.counted(self.by_model, self.options.models_max);
+    const std::size_t models = self.by_model.size();
+    visit(self.reporter);
+    watch::Drift::visit(self.drift, models, visit);
+    watch::Participation::visit(self.participation, models, visit);
+    watch::Lag::visit(self.lag, models, visit);
+    watch::Collusion::visit(self.collusion, models, visit);
+    watch::Sources::visit(self.sources, self.options.sources_max, visit);
+  }
 };
 
 namespace {
 
 bool in_unit(double x) { return x >= 0.0 && x <= 1.0; }
+
+bool is_legal(const WatchOptions& options) {
+  const auto is_bound = [](std::uint32_t bound) { return bound >= 1 && bound <= kNumbersMax; };
+  return options.false_reports_per_task > 0.0 && options.false_reports_per_task <= 0.1 && is_bound(options.models_max) &&
+         is_bound(options.sources_max) && options.reports_max >= 1;
+}
 
 // Each item of a task or response names a number below `bound`, and no two the same.
 template <class Item, class Number>
@@ -116,10 +137,7 @@ Status out_of_range(const char* field, double value, const char* expected) {
 }  // namespace
 
 Watch::Watch(const WatchOptions& options) : state_(std::make_unique<State>(options)) {
-  MARGIN_CHECK(options.false_reports_per_task > 0.0 && options.false_reports_per_task <= 0.1, "false_reports_per_task is in (0, 0.1]");
-  MARGIN_CHECK(options.models_max >= 1 && options.models_max <= kNumbersMax, "models_max is in 1 .. 1024");
-  MARGIN_CHECK(options.sources_max >= 1 && options.sources_max <= kNumbersMax, "sources_max is in 1 .. 1024");
-  MARGIN_CHECK(options.reports_max >= 1, "there is room for a report");
+  MARGIN_CHECK(is_legal(options), "the rate is in (0, 0.1], models_max and sources_max are in 1 .. 1024, and there is room for a report");
 }
 Watch::Watch(Watch&&) noexcept = default;
 Watch& Watch::operator=(Watch&&) noexcept = default;
@@ -170,5 +188,37 @@ Status Watch::grade(std::span<const SourceGrade> grades) {
 std::uint64_t Watch::tasks() const { return state_->tasks; }
 const std::vector<WatchReport>& Watch::reports() const { return state_->reporter.reports(); }
 std::uint64_t Watch::dropped() const { return state_->reporter.dropped(); }
+const WatchOptions& Watch::options() const { return state_->options; }
+
+std::string Watch::snapshot() const {
+  internal::Encoder out;
+  out.integer(kSnapshotFormat);
+  const WatchOptions& options = state_->options;
+  out.real(options.false_reports_per_task);
+  out.integer(options.models_max);
+  out.integer(options.sources_max);
+  out.integer(static_cast<std::uint64_t>(options.reports_max));
+  watch::Writer writer(out);
+  State::visit(std::as_const(*state_), writer);
+  return out.take();
+}
+
+Result<Watch> restore_watch(std::string_view bytes) {
+  internal::Decoder in(bytes);
+  if (in.integer<std::uint32_t>() != kSnapshotFormat) in.fail();
+  WatchOptions options;
+  options.false_reports_per_task = in.real();
+  options.models_max = in.integer<std::uint32_t>();
+  options.sources_max = in.integer<std::uint32_t>();
+  options.reports_max = static_cast<std::size_t>(in.integer<std::uint64_t>());
+  if (!is_legal(options)) in.fail();
+  Watch watch(in.ok() ? options : WatchOptions{});
+  if (in.ok()) {
+    watch::Reader reader(in);
+    Watch::State::visit(*watch.state_, reader);
+  }
+  if (Status status = in.finish("watch"); !status) return status.error();
+  return watch;
+}
 
 }  // namespace margin

@@ -291,5 +291,48 @@ TEST(Watch, OldReportsMakeRoomAndAreCounted) {
   EXPECT_GT(watch.reports()[0].at, 2400U);
 }
 
+TEST(Watch, RestoredWatchGoesOnBitForBit) {
+  Random random(5);
+  Watch watch;
+  const auto live = [&](Watch& one, Watch* other, int tasks) {
+    for (int i = 0; i < tasks; ++i) {
+      std::vector<WatchedResponse> task = honest_task(random);
+      if (i % 3 == 0) task.pop_back();
+      if (i > tasks / 2) task[0].outcome = 0.0;
+      const std::vector<SourceGrade> grades = {{0, 1.0}, {1, 1.0}, {2, i % 2 == 0 ? 1.0 : 0.0}};
+      for (Watch* each : {&one, other}) {
+        if (each == nullptr) continue;
+        ASSERT_TRUE(each->observe(task).ok());
+        ASSERT_TRUE(each->grade(grades).ok());
+      }
+    }
+  };
+  live(watch, nullptr, 700);
+  ASSERT_FALSE(watch.reports().empty());
+  auto restored = restore_watch(watch.snapshot());
+  ASSERT_TRUE(restored.ok()) << restored.error().message;
+  EXPECT_EQ(restored->digest(), watch.digest());
+  EXPECT_EQ(restored->reports().size(), watch.reports().size());
+  live(watch, &*restored, 700);
+  EXPECT_EQ(restored->digest(), watch.digest());
+  EXPECT_EQ(restored->reports().back().evidence, watch.reports().back().evidence);
+}
+
+TEST(Watch, CorruptSnapshotsAreRefused) {
+  Random random(5);
+  Watch watch;
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(watch.observe(honest_task(random)).ok());
+  const std::string bytes = watch.snapshot();
+  for (std::size_t size = 0; size < bytes.size(); size += 7) EXPECT_FALSE(restore_watch(bytes.substr(0, size)).ok()) << size;
+  EXPECT_FALSE(restore_watch(bytes + '\0').ok());
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::string flipped = bytes;
+    flipped[i] = static_cast<char>(flipped[i] ^ 0x80);
+    auto restored = restore_watch(flipped);
+    const bool goes_on = !restored.ok() || restored->observe(honest_task(random)).ok();
+    EXPECT_TRUE(goes_on) << i;
+  }
+}
+
 }  // namespace
 }  // namespace margin

@@ -81,9 +81,11 @@ class Filler {
   }
   void fill(PoolConfigured& event) {
     auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
-           trust_parameters, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max, remembered_events_max] = event;
+           trust_parameters, remedy, audit_rate, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
+           remembered_events_max, watched_models_max] = event;
     fill_all(calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
-             trust_parameters, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max, remembered_events_max);
+             trust_parameters, remedy, audit_rate, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
+             remembered_events_max, watched_models_max);
   }
   void fill(ModelJoined& event) {
     auto& [model, predecessor] = event;
@@ -95,9 +97,9 @@ class Filler {
   }
   void fill(DecisionMade& event) {
     auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-           decisive] = event;
+           decisive, audit_rate, probe] = event;
     fill_all(task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-             decisive);
+             decisive, audit_rate, probe);
   }
   void fill(OutcomeObserved& event) {
     auto& [decision, grades, gold, selected, weight, source] = event;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "margin/pool.h"
+#include "margin/remedy.h"
 
 namespace margin {
 namespace {
@@ -141,6 +142,8 @@ class World {
     config.models_max = random_.chance(0.3) ? 4 : 100;
     if (config.calibrator == "margin" && random_.chance(0.5)) config.calibrator_parameters["target"] = "pool_band";
     if (random_.chance(0.3)) config.trust = "margin", config.trust_version = 1;
+    config.remedy = kRemedyNames[random_.below(kRemedyNames.size())];
+    config.audit_rate = random_.chance(0.5) ? 0.3 : 0.0;
     return config;
   }
 

@@ -106,7 +106,10 @@ class Driver {
   static PoolConfigured configuration(element command) {
     PoolConfigured config{.calibrator = text(command, "calibrator"),
                           .calibrator_version = static_cast<int>(std::int64_t(command["version"])),
-                          .pending_ms_max = std::int64_t(command["pending_ms_max"])};
+                          .remedy = text(command, "remedy"),
+                          .audit_rate = *maybe_real(command, "audit_rate"),
+                          .pending_ms_max = std::int64_t(command["pending_ms_max"]),
+                          .watched_models_max = 0};  // the twin knows no watch
     for (const auto [key, value] : command["parameters"].get_object()) {
       config.calibrator_parameters[std::string(key)] =
           value.is_string() ? ParameterValue(std::string(std::string_view(value))) : ParameterValue(real(value));
@@ -123,11 +126,12 @@ class Driver {
 
   static std::string outcome_of(const ApplyResult& result) {
     return std::string("{\"status\":\"") + name_of(result.status) + "\",\"learned\":" + json(result.learned) +
-           ",\"unlearned\":" + json(result.unlearned) + ",\"dropped\":" + std::to_string(result.dropped.size()) + "}";
+           ",\"implied\":" + json(result.implied) + ",\"unlearned\":" + json(result.unlearned) +
+           ",\"dropped\":" + std::to_string(result.dropped.size()) + "}";
   }
 
   std::string decide(element command) {
-    Question question{.segment = text(command, "segment"), .max_error = maybe_real(command, "max_error")};
+    Question question{.task = text(command, "id"), .segment = text(command, "segment"), .max_error = maybe_real(command, "max_error")};
     for (const element said : command["responses"].get_array()) {
       question.responses.push_back({.model = text(said, "model"),
                                     .answer = maybe_text(said, "answer"),
@@ -137,10 +141,11 @@ class Driver {
     }
     const auto made = pool_.decide(question);
     if (!made) return "{\"refused\":true}";
-    std::vector<std::string> calibrated, why, scores, decisive;
+    std::vector<std::string> calibrated, audits, why, scores, decisive;
     std::vector<std::string> answers(made->answers.size());
     for (const RecordedResponse& response : made->responses) {
       calibrated.push_back(json(response.calibrated));
+      audits.push_back(json(response.audit));
       why.push_back("[" + json(response.factor) + "," + std::to_string(response.band) + "," + json(response.n) + "," +
                     json(response.weight) + "]");
       if (response.answer != kNoAnswer) answers[response.answer] = response.answer_text;
@@ -149,12 +154,12 @@ class Driver {
     for (const double score : made->scores) scores.push_back(json(score));
     for (const DecisiveModel& each : made->decisive) decisive.push_back(json(std::vector{each.model, answer(each.answer)}));
     const Sureness& sure = made->sure;
-    std::string out = "{\"calibrated\":" + list(calibrated) + ",\"why\":" + list(why) + ",\"answers\":" + json(answers) +
-                      ",\"scores\":" + list(scores) + ",\"decisive\":" + list(decisive) + ",\"selected\":\"" + answer(made->selected) +
-                      "\",\"share\":" + json(made->share) + ",\"gap\":" + json(made->runner_up_gap) +
-                      ",\"p_correct\":" + json(sure.p_correct) + ",\"low\":" + json(sure.low) + ",\"high\":" + json(sure.high) +
-                      ",\"effective_n\":" + json(sure.effective_n) + ",\"status\":\"" + std::string(name_of(sure.status)) +
-                      "\",\"abstained\":" + (made->abstained ? "true" : "false");
+    std::string out = "{\"calibrated\":" + list(calibrated) + ",\"audits\":" + list(audits) + ",\"why\":" + list(why) +
+                      ",\"answers\":" + json(answers) + ",\"scores\":" + list(scores) + ",\"decisive\":" + list(decisive) +
+                      ",\"selected\":\"" + answer(made->selected) + "\",\"share\":" + json(made->share) +
+                      ",\"gap\":" + json(made->runner_up_gap) + ",\"p_correct\":" + json(sure.p_correct) + ",\"low\":" + json(sure.low) +
+                      ",\"high\":" + json(sure.high) + ",\"effective_n\":" + json(sure.effective_n) + ",\"status\":\"" +
+                      std::string(name_of(sure.status)) + "\",\"abstained\":" + (made->abstained ? "true" : "false");
     return out + ",\"event\":" + outcome_of(apply(command, *made)) + "}";
   }
 

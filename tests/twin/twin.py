@@ -24,6 +24,11 @@ def ratio(a, b):
     return 1.0 if b == 0 else min(a / b, FACTOR_MAX)
 
 
+def add_once(names, name):
+    if name not in names:
+        names.append(name)
+
+
 def mean(values):
     return sum(values) / len(values) if values else 1.0
 
@@ -177,6 +182,8 @@ class Pool:
         if e["op"] == "configure":
             self.make = lambda: Margin(**e["parameters"]) if e["calibrator"] == "margin" else Adaptive(e["version"])
             self.pending_ms_max = e["pending_ms_max"]
+            self.remedy, self.audit_rate = e["remedy"], e["audit_rate"]
+            self.beside_wrong = [0.0, 0.0]  # decayed: how many beside a wrong selection were right, and how many there were
             self.cells = {cell: self.make() for cell in self.cells}
             return {"status": "applied"}
         oldest = self.now - self.pending_ms_max
@@ -297,16 +304,16 @@ class Pool:
 
     def decide(self, e, _):
         parts = self.seat(e)
-        responses = [dict(r, part=part, outcome=None) for r, part in zip(e["responses"], parts)]
+        responses = [dict(r, part=part, outcome=None, implied=None, audit=a) for r, part, a in zip(e["responses"], parts, e["audits"])]
         decision = {"time": self.now, "segment": e["segment"], "responses": responses, "selected": e["selected"], "share": e["share"]}
         self.trust.waiting += bool(e["selected"])
         self.decisions[e["id"]] = decision
-        result = {"status": "applied", "learned": [], "unlearned": [], "dropped": 0}
+        result = {"status": "applied", "learned": [], "implied": [], "unlearned": [], "dropped": 0}
         for x in [x for x in self.early if x["event"]["decision"] == e["id"]]:
             self.early.remove(x)
             joined = self.grade(decision, x["event"], x["reverted"])
             result["dropped"] += joined["status"] in ("refused", "conflict")
-            for key in ("learned", "unlearned"):
+            for key in ("learned", "implied", "unlearned"):
                 result[key] += joined.get(key, [])
         return result
 
@@ -350,31 +357,68 @@ class Pool:
             return {"status": "reverted"}
         if any(r["outcome"] not in (None, o) for r, o in rows):
             return {"status": "conflict"}
+        parts = [r for r in decision["responses"] if r["part"]]
+        supporters = [r for r in parts if r["answer"] is not None and r["answer"] == decision["selected"]]
+        beside = [r for r in parts if not any(r is s for s in supporters)]
+        settled = any(r["outcome"] is not None for r in supporters)
+        complete = all(any(r is x for x, _ in rows) for r in parts) and any(r["audit"] == 0 for r in beside)
         rows = [(r, o) for r, o in rows if r["outcome"] is None]
         if not rows:
             return {"status": "duplicate"}
         self.feedbacks[e["id"]]["held"] = True
-        lessons, learned, unlearned = {}, [], []
+        taught, learned, implied, unlearned = [], [], [], []
         for r, o in rows:
-            r["outcome"] = o
-            teaches = r["part"] and self.members[r["model"]]["present"] and not self.frozen
+            teaches = r["part"] and self.members[r["model"]]["present"] and not self.frozen and r["implied"] != o
             if teaches:
+                taught.append((r, o))
+            add_once(learned if teaches else unlearned, r["model"])
+            r["outcome"], r["weight"] = o, e["weight"]
+        if self.remedy == "implied" and not self.frozen:
+            fresh = [r for r, _ in rows]
+            for r, o, certain in self.implied(supporters, beside, fresh, settled, complete):
+                if not settled and self.members[r["model"]]["present"]:
+                    r["implied"] = o if certain else None
+                    taught.append((r, o))
+        lessons = {}
+        for r in decision["responses"]:
+            for o in [o for x, o in taught if x is r]:
                 self.enter(r["model"], r["channel"], decision["segment"])
                 lessons.setdefault((r["channel"], decision["segment"]), []).append((r["model"], r["confidence"], o, e["weight"]))
-            names = learned if teaches else unlearned
-            if r["model"] not in names:
-                names.append(r["model"])
+                if r["outcome"] is None:
+                    add_once(implied, r["model"])
         for (channel, segment), lesson in lessons.items():
             cell = self.cells[channel, segment]
             cell.learn(lesson)
             for model, c, o, w in lesson:
                 self.lessons.setdefault((model, channel, segment), []).append((min(cell.bands - 1, int(c * cell.bands)), c, o, w))
-        supporters = [o for r, o in rows if r["answer"] is not None and r["answer"] == decision["selected"]]
-        if supporters and decision["share"] is not None:
+        selected = [o for r, o in rows if r["answer"] is not None and r["answer"] == decision["selected"]]
+        if selected and decision["share"] is not None:
             if not self.frozen:
-                self.trust.learn(decision["share"], max(supporters), e["weight"])
+                self.trust.learn(decision["share"], max(selected), e["weight"])
             decision["share"] = None
-        return {"status": "applied", "learned": learned, "unlearned": unlearned}
+        return {"status": "applied", "learned": learned, "implied": implied, "unlearned": unlearned}
+
+    def implied(self, supporters, beside, fresh, settled, complete):
+        """[(response, outcome, whether it is certain)] of those without an outcome; learns the rate beside wrong selections."""
+        known = [r["outcome"] for r in supporters if r["outcome"] is not None]
+        if not known:
+            return []
+        right = max(known) >= 0.5
+
+        def chance(r):
+            if r["outcome"] is None:
+                return self.audit_rate
+            now = any(r is f for f in fresh)
+            return 1.0 if now and complete else r["audit"] if now or not settled else 0.0
+
+        smallest = min([1.0] + [max(0.01, chance(r)) for r in beside if chance(r) > 0])
+        for r in beside:
+            if not right and r["outcome"] is not None and chance(r) > 0:
+                w = r["weight"] * smallest / max(0.01, chance(r))
+                self.beside_wrong = [x * (1 - 0.01 * w) + w * add for x, add in zip(self.beside_wrong, (r["outcome"], 1))]
+        rate = (self.beside_wrong[0] + 5) / (self.beside_wrong[1] + 20)
+        lessons = [(r, float(right), True) for r in supporters] + [(r, 0.0 if right else rate, right) for r in beside]
+        return [lesson for lesson in lessons if lesson[0]["outcome"] is None]
 
     def revert(self, e, _):
         if e["feedback"]:
@@ -463,7 +507,8 @@ class Script:
         pending = 10**10 if self.reverts else rng.choice([2000, 20000])
         calibrator = "margin_adaptive" if self.adaptive else "margin"
         version = rng.choice([1, 2]) if self.adaptive else 1
-        return self.event("configure", calibrator=calibrator, version=version, parameters=parameters, pending_ms_max=pending)
+        return self.event("configure", calibrator=calibrator, version=version, parameters=parameters, pending_ms_max=pending,
+                          remedy=rng.choice(["none", "implied"]), audit_rate=rng.choice([0.0, 0.3, 1.0]))
 
     def decide(self):
         rng, responses = self.rng, []
@@ -574,7 +619,7 @@ def check_decision(e, ours, said):
 
 
 def check_event(ours, theirs):
-    for key, value in {"learned": [], "unlearned": [], "dropped": 0, **ours}.items():
+    for key, value in {"learned": [], "implied": [], "unlearned": [], "dropped": 0, **ours}.items():
         agree(key, value, theirs[key])
 
 
@@ -588,7 +633,7 @@ def run(driver, seed, counts):
             command = dict(e, responses=[{k: v for k, v in r.items() if v is not None} for r in e["responses"]])
             said, ours = driver.ask(command), before.answer(e)
             check_decision(e, ours, said)
-            e["selected"], e["share"] = said["selected"], said["share"]
+            e["selected"], e["share"], e["audits"] = said["selected"], said["share"], said["audits"]
             theirs = said["event"]
         elif e["op"] == "decide":
             theirs = driver.ask(e)["event"]
@@ -599,6 +644,7 @@ def run(driver, seed, counts):
         check_event(ours, theirs)
         log.append(e)
         script.past.append(e)
+        counts["implied"] = counts.get("implied", 0) + len(ours.get("implied", []))
         counts[e["op"] + " " + ours["status"]] = counts.get(e["op"] + " " + ours["status"], 0) + 1
     ours = replay(log).factors()
     theirs = {tuple(row[:4]): row[4:] for row in driver.ask({"op": "factors"})}
@@ -621,7 +667,7 @@ def run_long(driver, seed):
         said, ours = driver.ask(dict(e, responses=[{k: v for k, v in r.items() if v is not None} for r in e["responses"]])), pool.answer(e)
         check_decision(e, ours, said)
         statuses.add(said["status"])
-        e["selected"], e["share"] = said["selected"], said["share"]
+        e["selected"], e["share"], e["audits"] = said["selected"], said["share"], said["audits"]
         check_event(pool.step(e), said["event"])
         if said["selected"]:
             right = script.rng.random() < (0.9 if line < 200 else 0.05)
@@ -644,7 +690,7 @@ def main():
         print(f"{counts[name]:6d} {name}")
     if len(seeds) > 1:
         statuses = ("applied", "duplicate", "pending", "expired", "conflict", "reverted", "refused")
-        expected = ["outcome " + status for status in statuses] + ["revert refold", "revert applied"]
+        expected = ["outcome " + status for status in statuses] + ["revert refold", "revert applied", "implied"]
         missing = [name for name in expected if not counts.get(name)]
         assert not missing, f"no script had: {missing}"
     print(f"{len(seeds)} scripts agree to {TOLERANCE}")
