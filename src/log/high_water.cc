@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/encoding.h"
+#include "log/store_format.h"
 
 namespace margin::internal {
 namespace {
@@ -30,6 +31,25 @@ std::string encoded(const Acknowledged& acknowledged) {
 
 }  // namespace
 
+Status check_acknowledged(const std::string& path, const std::optional<Acknowledged>& before, const Acknowledged& now,
+                          std::string& warning) {
+  if (!before) return {};
+  const std::string were = std::to_string(before->records) + " events were acknowledged";
+  if (before->store != now.store) {
+    return {ErrorCode::kCorrupt,
+            "another store stood here before, of which " + were + ". If the exchange is meant, remove " + high_water_path(path)};
+  }
+  if (before->records <= now.records) return {};
+  const std::string gone = were + ", and " + std::to_string(now.records) + " are in it";
+  if (before->on_disk) {
+    return {ErrorCode::kCorrupt, gone + ": the journal " + path +
+                                     "-wal is damaged or missing, or this is an older copy of the store. If the loss is meant, remove " +
+                                     high_water_path(path)};
+  }
+  warning = gone + ": the last ones were lost, as durability \"process\" allows after a power failure";
+  return {};
+}
+
 Result<HighWater> HighWater::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) return {ErrorCode::kNotFound, path + ": cannot be made: " + std::strerror(errno)};
@@ -43,6 +63,11 @@ HighWater& HighWater::operator=(HighWater&& other) noexcept {
 
 HighWater::~HighWater() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::optional<Acknowledged> HighWater::read(const std::string& path) {
+  const HighWater file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file.descriptor_ < 0 ? std::nullopt : file.read();
 }
 
 std::optional<Acknowledged> HighWater::read() const {

@@ -17,6 +17,11 @@ struct Acknowledged {
   bool on_disk = true;        // acknowledged after they were on the disk; else a power failure may have taken the last ones
 };
 
+// What was acknowledged, against the records that are there. kCorrupt: some are gone, or another store stood here; names the file
+// PATH.head to remove if that is meant. Durability "process" allows some to be gone: then ok, with `warning` set.
+[[nodiscard]] Status check_acknowledged(const std::string& path, const std::optional<Acknowledged>& before, const Acknowledged& now,
+                                        std::string& warning);
+
 // Written after each commit, without waiting for the disk: after a power failure it may say too little, never too much.
 class HighWater {
  public:
@@ -29,6 +34,8 @@ class HighWater {
 
   // Nothing when it was never written or is torn.
   [[nodiscard]] std::optional<Acknowledged> read() const;
+  // The same of a file that may not be there, without making it.
+  [[nodiscard]] static std::optional<Acknowledged> read(const std::string& path);
   // A failure is not reported: the file then says too little, and the next write mends it.
   void write(const Acknowledged& acknowledged);
 

@@ -111,14 +111,34 @@ Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept
 
 Status SqliteLog::backup(const std::string& target) {
   if (file_bytes(target) > 0) return {ErrorCode::kConflict, target + ": exists; a backup replaces nothing"};
-  // Beside it first: a backup that was cut off must not look like one.
+  return copy_to(target, [] {});
+}
+
+Status SqliteLog::restore(const std::string& backup, const std::string& target) {
+  const Result<std::unique_ptr<SqliteLog>> source = look(backup);
+  if (!source) return source.error();
+  if (Status status = (*source)->check_file(); !status) return named(backup, status.error());
+  const Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(target));
+  if (!lease) return lease.error();
+  // A journal would be taken for the copy's own, and the number of what was acknowledged is that of another history.
+  return (*source)->copy_to(target, [&target] {
+    for (const std::string& stale : {target + "-wal", target + "-shm", internal::high_water_path(target)}) unlink(stale.c_str());
+  });
+}
+
+// Beside the target first: a copy that was cut off must not look like one.
+Status SqliteLog::copy_to(const std::string& target, const std::function<void()>& before_renaming) {
   const std::string partial = target + ".partial";
   unlink(partial.c_str());
-  Status status = reader_.copy_to(partial);
+  const Status status = reader_.copy_to(partial);
+  if (status.ok()) before_renaming();
   if (status.ok() && rename(partial.c_str(), target.c_str()) == 0) return {};
   unlink(partial.c_str());
-  if (status.ok()) return {ErrorCode::kUnavailable, target + ": cannot be made"};
-  return named(target, status.error());
+  return status.ok() ? Status(ErrorCode::kUnavailable, target + ": cannot be made") : named(target, status.error());
+}
+
+Status SqliteLog::shrink() {
+  return queue_ ? queue_->run([this] { return writer_.shrink(); }) : looking();
 }
 
 Status SqliteLog::writable() { return queue_ ? queue_->writable() : looking(); }

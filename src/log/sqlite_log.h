@@ -41,6 +41,11 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] const std::string& warning() const { return writer_.warning(); }
   // Copies the store, as it is at this moment, to the new file `target`. kConflict: it exists.
   [[nodiscard]] Status backup(const std::string& target);
+  // Puts a copy of the store `backup` in the place of `target`, which no server may have. What stood there is lost.
+  // kUnavailable: a server has it; kCorrupt, kUnsupported: the backup is not whole; nothing has changed then.
+  [[nodiscard]] static Status restore(const std::string& backup, const std::string& target);
+  // Gives the room of compacted events back to the disk.
+  [[nodiscard]] Status shrink();
   // Looks through the whole file below the level of events. kCorrupt with the first thing found.
   [[nodiscard]] Status check_file() { return reader_.check_file(); }
 
@@ -62,6 +67,7 @@ class SqliteLog final : public EventLog {
  private:
   explicit SqliteLog(std::string path) : path_(std::move(path)) {}
 
+  Status copy_to(const std::string& target, const std::function<void()>& before_renaming);
   // Repeats a step on the log's thread, letting commits in between, until it returns false.
   Status repeat(const std::function<Result<bool>()>& step);
 

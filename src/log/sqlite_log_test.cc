@@ -355,6 +355,53 @@ TEST_F(SqliteLogTest, ABackupIsMadeWhileEventsAreAppended) {
   EXPECT_EQ(append_now(*backup, "p", numbered_event(9999)).value(), next);
 }
 
+TEST_F(SqliteLogTest, ABackupPutInPlaceOfALongerStoreIsItsNewTruth) {
+  open();
+  append(0, 10);
+  ASSERT_TRUE(log_->backup(folder_.file("backup.db")).ok());
+  append(10, 20);
+  EXPECT_EQ(SqliteLog::restore(folder_.file("backup.db"), path()).error().code, ErrorCode::kUnavailable) << "a server has it";
+  crash();
+  ASSERT_TRUE(SqliteLog::restore(folder_.file("backup.db"), path()).ok());
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 10);
+  append(10, 12);
+}
+
+TEST_F(SqliteLogTest, ADamagedBackupReplacesNothing) {
+  open();
+  append(0, 10);
+  ASSERT_TRUE(log_->backup(folder_.file("backup.db")).ok());
+  log_.reset();
+  std::filesystem::resize_file(folder_.file("backup.db"), 10'000);
+  EXPECT_EQ(SqliteLog::restore(folder_.file("backup.db"), path()).error().code, ErrorCode::kCorrupt);
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 10);
+}
+
+TEST_F(SqliteLogTest, LookingFindsThatAcknowledgedEventsAreGone) {
+  open();
+  append(0, 50);
+  crash();
+  remove(path() + "-wal");
+  const auto look = SqliteLog::look(path()).value();
+  EXPECT_NE(look->check_file().error().message.find("50 events were acknowledged"), std::string::npos);
+}
+
+TEST_F(SqliteLogTest, ShrinkingGivesRoomBack) {
+  open({.durability = Durability::kProcess});
+  append(0, 20'000);
+  const std::string bytes = Pool().snapshot();
+  ASSERT_TRUE(log_->keep_snapshot("p", {20'000, bytes, digest_of(bytes)}).ok());
+  ASSERT_TRUE(log_->compact("p", 20'000, AuditKept::kNothing).ok());
+  ASSERT_TRUE(log_->shrink().ok());
+  append(20'000, 20'010);
+  log_.reset();
+  EXPECT_LT(std::filesystem::file_size(path()), 200'000);
+  open();
+  EXPECT_EQ(log_->read("p", 20'000, 100)->size(), 10);
+}
+
 TEST_F(SqliteLogTest, TheWholeFileIsChecked) {
   open();
   append(0, 1000);

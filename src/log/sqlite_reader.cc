@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "log/codec.h"
+#include "log/high_water.h"
 #include "log/limits.h"
 #include "log/store_format.h"
 
@@ -62,6 +63,7 @@ constexpr std::string_view kChanged = "is damaged: its bytes do not match their 
 }  // namespace
 
 Status SqliteReader::open(const std::string& path, std::chrono::milliseconds busy_wait) {
+  path_ = path;
   Result<Database> database = open_to_read(path);
   if (!database) return database.error();
   database_ = std::move(database).value();
@@ -271,6 +273,15 @@ Status SqliteReader::copy_to(const std::string& target) {
 
 Status SqliteReader::check_file() {
   const std::lock_guard lock(mutex_);
+  // First what was acknowledged, then what is there: a server may be adding to both.
+  const std::optional<Acknowledged> acknowledged = HighWater::read(high_water_path(path_));
+  const Result<Contents> contents = contents_of(database_);
+  if (!contents) return contents.error();
+  std::string lost;
+  if (Status status = check_acknowledged(path_, acknowledged, {.store = contents->name, .records = contents->records}, lost); !status) {
+    return status;
+  }
+  if (!lost.empty()) return {ErrorCode::kCorrupt, lost};
   Statement pages;
   if (Status status = database_.prepare(pages, "PRAGMA integrity_check(1)"); !status) return status;
   {

@@ -31,8 +31,8 @@ class SqliteReader {
 
   // Copies the whole store, as it is at this moment, into the new file `target`.
   [[nodiscard]] Status copy_to(const std::string& target);
-  // Looks through the whole file: its pages, its indexes, the audit's checksums. kCorrupt with the first thing found. The chains of events
-  // are checked by reading them.
+  // Looks through the whole file: its pages, its indexes, the audit's checksums, and whether all that was acknowledged is there. kCorrupt
+  // with the first thing found. The chains of events are checked by reading them.
   [[nodiscard]] Status check_file();
 
  private:
@@ -53,6 +53,7 @@ class SqliteReader {
   Result<std::optional<Record>> find_audited(const Partition& partition, const Uuid& id);
 
   std::mutex mutex_;
+  std::string path_;
   Database database_;
   Statement begin_;
   Statement end_;

@@ -87,29 +87,13 @@ Status SqliteWriter::prepare() {
 }
 
 Status SqliteWriter::check_high_water(const std::string& path) {
+  const Result<Contents> contents = contents_of(database_);
+  if (!contents) return contents.error();
+  acknowledged_ = {.store = contents->name, .records = contents->records, .on_disk = options_.sync};
   Result<HighWater> file = HighWater::open(high_water_path(path));
   if (!file) return file.error();
   high_water_ = std::move(file).value();
-  const Result<Digest> name = store_name(database_);
-  if (!name) return name.error();
-  const Result<std::int64_t> records = database_.integer("SELECT coalesce(sum(next), 0) FROM pools");
-  if (!records) return records.error();
-  acknowledged_ = {.store = *name, .records = static_cast<std::uint64_t>(*records), .on_disk = options_.sync};
-  if (const std::optional<Acknowledged> before = high_water_.read()) {
-    const std::string differ =
-        std::to_string(before->records) + " events were acknowledged, and " + std::to_string(*records) + " are in it";
-    if (before->store != *name) {
-      return {ErrorCode::kCorrupt, "another store stood here before: of that one " + std::to_string(before->records) +
-                                       " events were acknowledged. If the exchange is meant, remove " + high_water_path(path)};
-    }
-    if (before->records > acknowledged_.records && before->on_disk) {
-      return {ErrorCode::kCorrupt, differ + ": the journal " + path +
-                                       "-wal is damaged or missing, or this is an older copy of the store. If the loss is meant, remove " +
-                                       high_water_path(path)};
-    }
-    if (before->records > acknowledged_.records)
-      warning_ = differ + ": the last ones were lost, as durability \"process\" allows after a power failure";
-  }
+  if (Status status = check_acknowledged(path, high_water_.read(), acknowledged_, warning_); !status) return status;
   high_water_.write(acknowledged_);
   return {};
 }
@@ -184,6 +168,8 @@ Status SqliteWriter::commit(std::span<Waiting> batch) {
 Status SqliteWriter::probe() {
   return in_transaction([&] { return database_.execute("UPDATE store SET name = name"); });
 }
+
+Status SqliteWriter::shrink() { return database_.execute("VACUUM"); }
 
 Result<std::optional<std::uint64_t>> SqliteWriter::latest_snapshot(std::int64_t pool) {
   Execution row = latest_snapshot_(pool);

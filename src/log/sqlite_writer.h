@@ -41,6 +41,8 @@ class SqliteWriter {
   [[nodiscard]] Status commit(std::span<Waiting> batch);
   // Writes nothing of meaning, to see whether the store takes it.
   [[nodiscard]] Status probe();
+  // Gives the room of what was removed back to the disk, by writing the file anew.
+  [[nodiscard]] Status shrink();
 
   // A snapshot is written in parts, so that commits may come in between, and counts when it is finished.
   [[nodiscard]] Result<std::int64_t> begin_snapshot(std::string_view pool, const StoredSnapshot& snapshot);

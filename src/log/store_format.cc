@@ -62,14 +62,16 @@ Status make_tables(Database& database) {
   return transaction.commit();
 }
 
-Result<Digest> store_name(Database& database) {
-  Statement name;
-  if (Status status = database.prepare(name, "SELECT name FROM store"); !status) return status.error();
-  Execution row = name();
+Result<Contents> contents_of(Database& database) {
+  Statement statement;
+  if (Status status = database.prepare(statement, "SELECT name, (SELECT coalesce(sum(next), 0) FROM pools) FROM store"); !status) {
+    return status.error();
+  }
+  Execution row = statement();
   const Result<bool> found = row.next();
   if (!found) return found.error();
   if (!*found) return {ErrorCode::kCorrupt, "the store is damaged: it has no name"};
-  return digest_of(row.bytes(0));
+  return Contents{digest_of(row.bytes(0)), row.bits(1)};
 }
 
 }  // namespace margin::internal

@@ -38,7 +38,11 @@ inline constexpr std::int64_t kPoolsMax = std::int64_t{1} << 22;
 [[nodiscard]] Result<bool> check_format(Database& database);
 // Makes the tables in an empty database.
 [[nodiscard]] Status make_tables(Database& database);
-// Tells this store, and its copies, from all others.
-[[nodiscard]] Result<Digest> store_name(Database& database);
+// What the store says of itself: its name, which tells it and its copies from all others, and how many events it has had.
+struct Contents {
+  Digest name;
+  std::uint64_t records = 0;
+};
+[[nodiscard]] Result<Contents> contents_of(Database& database);
 
 }  // namespace margin::internal
