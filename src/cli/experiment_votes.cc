@@ -16,10 +16,10 @@ namespace {
 using experiment::Condition;
 
 constexpr const char* kFooter =
-    "Every vote on the same calibrated confidences (where outcomes come late or in part, on its own): pass@1 on the target against the "
-    "other votes, the single model that was best on the\n"
+    "Every vote on the same calibrated confidences: pass@1 on the target against the other votes, the single model that was best on the\n"
     "source and the one best in hindsight; the first tasks from nothing; the pace after the shift; and, for each vote, how well the\n"
-    "decision's own probability holds and whether a promised error is kept.\n\n"
+    "decision's own probability holds and whether a promised error is kept. Where outcomes come late or in part, each vote has\n"
+    "confidences of its own.\n\n"
     "Examples:\n"
     "  margin experiment votes --all-pairs log.jsonl --method margin_adaptive --pools 2,3,5,8 --subsets 4 --orderings 4 --resamples 1000\n"
     "  margin experiment votes --source log.jsonl:easy --target log.jsonl:hard --votes stacked,stacked@1,sum --max-error 0.05\n"

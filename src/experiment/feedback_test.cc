@@ -71,6 +71,29 @@ TEST(SelectedFeedback, ImpliedOutcomesAreWhatPlainReasoningGives) {
   }
 }
 
+// What is implied is known only beside a right selection: a vote taught by that would learn that whoever it follows is right.
+TEST(SelectedFeedback, VotesLearnWhatIsKnownAndNothingImplied) {
+  const Stream stream = test_stream();
+  const auto vote = std::move(make_vote("stacked")).value();
+  const Pass pass =
+      replay(stream, file_order(stream), *fresh("margin"), *vote, {.feedback = Feedback::kSelected, .remedy = RemedyKind::kImplied});
+  for (std::uint32_t number = 0; number < stream.tasks.size(); ++number) {
+    const Stream::Task& task = stream.tasks[number];
+    std::vector<Ballot> ballots;
+    std::vector<double> outcomes;
+    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
+      ballots.push_back({.model = stream.model[row], .answer = stream.answer[row], .confidence = pass.calibrated[row]});
+    }
+    Tally tally;
+    vote->tally(ballots, task.answers, tally);
+    ASSERT_EQ(pass.selections[number].share, tally.share) << "task " << number;
+    for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
+      outcomes.push_back(stream.answer[row] == tally.winner ? stream.outcome[row] : std::numeric_limits<double>::quiet_NaN());
+    }
+    vote->learn(ballots, task.answers, outcomes);
+  }
+}
+
 TEST(SelectedFeedback, AuditedOutcomesArriveToo) {
   const Stream stream = test_stream();
   const AuditPlan plan{.rate = 0.3, .seed = 77};

@@ -175,11 +175,11 @@ class Replay {
     MARGIN_CHECK(learned.ok(), "a stream holds only what a calibrator accepts");
   }
 
-  // What a vote may take for true of row `i` of the task: an estimate is no outcome.
+  // What a vote may take for true of row `i` of the task: an estimate is no outcome, and what is implied is known only beside a right
+  // selection, so that a vote taught by it would learn that whoever it follows is right.
   [[nodiscard]] double outcome_for_vote(const Stream::Task& task, std::size_t i) const {
     if (!remedy_) return revealed(task.first_row + i) ? stream_.outcome[task.first_row + i] : kUnknown;
-    const Lesson::Origin origin = lessons_[i].origin;
-    return origin == Lesson::Origin::kKnown || origin == Lesson::Origin::kImplied ? lessons_[i].outcome : kUnknown;
+    return lessons_[i].origin == Lesson::Origin::kKnown ? lessons_[i].outcome : kUnknown;
   }
 
   void teach_vote(const Stream::Task& task) {
