@@ -108,7 +108,8 @@ void PoolState::teach(const DecisionRecord& decision, std::span<const Taught> le
 }
 
 // From the ballots whose outcome was learned, and those that have none: what came while learning was frozen, or while its model was away,
-// teaches nobody, and an estimate is no outcome. The task weighs as much as its least weighty grade.
+// teaches nobody, an estimate is no outcome, and what is implied is known only beside a right selection: taught by it, a vote would learn
+// that whoever it follows is right. The task weighs as much as its least weighty grade.
 void PoolState::teach_vote(const DecisionRecord& decision) {
   std::vector<Ballot> ballots;
   std::vector<double> outcomes;
@@ -121,10 +122,9 @@ void PoolState::teach_vote(const DecisionRecord& decision) {
     if (!response.votes() || !(response.learned || (!response.graded() && members[response.model].present()))) continue;
     if (number[response.answer] == kNoAnswer) number[response.answer] = answers++;
     ballots.push_back({response.model, number[response.answer], response.calibrated});
-    const bool known = response.graded() || response.standing == Standing::kImplied;
-    outcomes.push_back(known ? response.outcome : kNoOutcome);
+    outcomes.push_back(response.graded() ? response.outcome : kNoOutcome);
     if (response.graded()) weight = std::min(weight, response.weight);
-    any_known |= known;
+    any_known |= response.graded();
   }
   if (any_known) vote->learn(ballots, answers, outcomes, weight);
 }

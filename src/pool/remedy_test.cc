@@ -242,16 +242,18 @@ TEST_F(RemedyPoolTest, ProbeWantsEverybodyGraded) {
   EXPECT_EQ(decision->responses[3].audit, 1.0);
 }
 
-TEST_F(RemedyPoolTest, VoteLearnsWithTheSelectionsOutcomeAndNotFromEstimates) {
+TEST_F(RemedyPoolTest, VoteLearnsTheSelectionsOutcomeAndNothingImpliedOrEstimated) {
   configure({.vote = "stacked", .vote_version = 2, .remedy = "implied"});
   auto vote = std::move(make_vote("stacked", 2, {})).value();
-  const Uuid task = decide({{"a", "x"}, {"b", "x"}, {"c", "y"}});
-  const auto made = std::get<DecisionMade>(log_.back().body);
-  selected(task, 0.0);
-  const std::vector<Ballot> ballots = {
-      {0, 0, made.responses[0].calibrated}, {1, 0, made.responses[1].calibrated}, {2, 1, made.responses[2].calibrated}};
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  vote->learn(ballots, 2, std::vector<double>{0.0, 0.0, unknown});
+  for (const double outcome : {0.0, 1.0}) {
+    const Uuid task = decide({{"a", "x"}, {"b", "x"}, {"c", "y"}});
+    const auto made = std::get<DecisionMade>(log_.back().body);
+    selected(task, outcome);
+    const std::vector<Ballot> ballots = {
+        {0, 0, made.responses[0].calibrated}, {1, 0, made.responses[1].calibrated}, {2, 1, made.responses[2].calibrated}};
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    vote->learn(ballots, 2, std::vector<double>{outcome, outcome, unknown});
+  }
   const auto next = pool_.decide(question({{"a", "x"}, {"c", "y"}}));
   const std::vector<Ballot> then = {{0, 0, next->responses[0].calibrated}, {2, 1, next->responses[1].calibrated}};
   Tally tally;
