@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Builds release and shows calibration at work on simulated models: ./run.sh [arguments of margin-demo].
-# Installs missing packages first (scripts/setup.sh). There is no server yet; this is a demonstration that ends by itself.
+# Builds release and starts the server with its embedded store: ./run.sh [--demo] [flags of `margin serve`].
+# Installs missing packages first (scripts/setup.sh). The store is var/margin.db unless --store names another. Ctrl-C drains and stops.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 if [[ "${1:-}" == -h || "${1:-}" == --help ]]; then
   sed -n '2,3s/^# //p' run.sh
-  echo "  --tasks N   tasks to simulate (default 4000)"
-  echo "  --seed S    another draw of the same simulation (default 1)"
+  echo "  --demo               add a pool of simulated models that decide and get outcomes all the time"
+  echo "  --listen ADDRESS     127.0.0.1:8080 by default"
+  echo "  --config FILE        margin.toml when there is one"
   exit 0
 fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-echo "Building MARGIN (release) ..." >&2
+echo "Building MARGIN (release); the first time takes some minutes ..." >&2
 # A build folder that test.sh has made keeps its tests; a new one goes without them and what they need.
 new=()
 [[ -e build/release/CMakeCache.txt ]] || new=(-DMARGIN_TESTS=OFF -DMARGIN_BENCH=OFF)
@@ -23,4 +24,12 @@ if ! { scripts/setup.sh build &&
   cat "$log" >&2
   exit 1
 fi
-build/release/bin/margin-demo "$@"
+rm -f "$log"
+trap - EXIT
+
+store=(--store var/margin.db)
+for flag in "$@"; do
+  case "$flag" in --store | --store=* | --config | --config=*) store=() ;; esac
+done
+[[ ${#store[@]} -eq 0 ]] || mkdir -p var
+exec build/release/bin/margin serve "${store[@]}" --hello "$@"

@@ -20,6 +20,11 @@ constexpr const char* kFooter =
     "  curl -s http://127.0.0.1:8080/v1/decide -H 'Content-Type: application/json' -d '{\"responses\":[\n"
     "    {\"model\":\"a\",\"answer\":\"Paris\",\"confidence\":0.9},{\"model\":\"b\",\"answer\":\"Lyon\",\"confidence\":0.95}]}'";
 
+constexpr const char* kHello =
+    "A first decision:\n"
+    "  curl -s %s/v1/decide -H 'Content-Type: application/json' -d '{\"responses\":[\n"
+    "    {\"model\":\"a\",\"answer\":\"Paris\",\"confidence\":0.9},{\"model\":\"b\",\"answer\":\"Lyon\",\"confidence\":0.95}]}'\n";
+
 }  // namespace
 
 Command add_serve(CLI::App& root) {
@@ -30,13 +35,18 @@ Command add_serve(CLI::App& root) {
   app->add_option("--listen", options->listen, "Address and port, 127.0.0.1:8080 by default; port 0 takes a free one")
       ->type_name("ADDRESS");
   app->add_option("--store", options->store, "The log and its snapshots, margin.db by default")->type_name("FILE");
+  auto hello = std::make_shared<bool>(false);
+  app->add_flag("--hello", *hello, "Say how to ask for a first decision");
   app->add_flag("--demo", options->demo, "Add a pool `demo` of simulated models that decide and get outcomes all the time");
-  return {app, [options] {
+  return {app, [options, hello] {
             options->environment = environment();
             options->config_file = config_path(options->config_file);
             options->version = version();
-            options->listening = [](const std::string& url) {
+            options->listening = [hello, demo = options->demo](const std::string& url) {
               std::printf("MARGIN listens on %s\n", url.c_str());
+              if (demo)
+                std::printf("The pool `demo` is simulated: its models, answers and outcomes are made up. %s/v1/pools/demo\n", url.c_str());
+              if (*hello) std::printf(kHello, url.c_str());
               std::fflush(stdout);
             };
             const Status served = server::serve(*options);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "margin/remedy.h"
 #include "config/fields.h"
 #include "file/file.h"
 #include "margin/calibrator.h"
@@ -46,6 +47,8 @@ PoolConfigured pool_configured(const Config& config, const PoolSettings& pool) {
           .vote = (*vote)->identifier,
           .vote_version = (*vote)->version,
           .vote_parameters = completed(**vote, pool.vote_parameters),
+          .remedy = std::string(kRemedyNames[static_cast<std::size_t>(pool.remedy)]),
+          .audit_rate = pool.audit_rate,
           .pending_ms_max = static_cast<std::int64_t>(pool.pending_days * kDayMs),
           .models_max = bound(config.limits.models),
           .cells_max = bound(config.limits.cells),

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -20,6 +21,8 @@ namespace margin::server {
 namespace {
 
 constexpr std::chrono::seconds kStreamPing{15};
+constexpr std::chrono::hours kRetainEvery{1};
+constexpr std::int64_t kDayMs = 24 * 3600 * 1000;
 
 std::int64_t wall_clock_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -100,6 +103,7 @@ class Daemon {
     if (options_.demo) demo_ = std::make_unique<Demo>(loop_, *service_);
     watch_signals();
     ping();
+    retain();
     const std::string host = address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
     const std::string url = (server_->tls() ? "https://" : "http://") + host + ":" + std::to_string(server_->port());
     journal_.info("listening", {{"url", url}, {"store", config_.store.file}, {"version", options_.version}});
@@ -126,6 +130,9 @@ class Daemon {
   }
 
   void watch_signals() {
+    // A file that may not grow and a reader that is gone are errors of the write, not the end of the process.
+    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
     for (const int signal : {SIGTERM, SIGINT}) loop_.on_signal(signal, [this] { drain(); });
     loop_.on_signal(SIGHUP, [this] { reload(); });
   }
@@ -135,6 +142,14 @@ class Daemon {
       app_->events().keep_alive();
       ping();
     });
+  }
+
+  void retain() {
+    if (config_.store.retain_days > 0) {
+      constexpr std::array kKept = {AuditKept::kEverything, AuditKept::kWithoutAnswers, AuditKept::kNothing};
+      service_->retain(wall_clock_ms() - config_.store.retain_days * kDayMs, kKept[static_cast<std::size_t>(config_.store.audit)]);
+    }
+    retainer_ = loop_.after(kRetainEvery, [this] { retain(); });
   }
 
   // The second signal does not wait.
@@ -186,6 +201,7 @@ class Daemon {
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<Demo> demo_;
   http::Timer pinger_;
+  http::Timer retainer_;
 };
 
 }  // namespace

@@ -15,7 +15,6 @@ using service::ServedPool;
 struct Asked {
   std::string pool = "default";
   std::optional<Uuid> id;
-  bool names_audit_rate = false;
   Question question;
 };
 
@@ -65,10 +64,8 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
     if (!(*max_error > 0.0 && *max_error < 1.0)) in.fail("max_error", "expected a number in (0, 1)");
     asked.question.max_error = *max_error;
   }
-  if (const auto rate = in.in_range("audit_rate", 0.0, 1.0)) {
-    asked.question.audits.rate = *rate;
-    asked.names_audit_rate = true;
-  }
+  if (const auto rate = in.in_range("audit_rate", 0.0, 1.0)) asked.question.audits.rate = *rate;
+  asked.question.probe = in.flag("probe").value_or(false);
   const Json* responses = in.list("responses");
   if (auto fault = in.finish()) return fault;
   return read_responses(responses, asked, limits);
@@ -118,7 +115,6 @@ void decide(App& app, Call call) {
   if (pool == nullptr) return;
   if (const config::PoolSettings* settings = settings_of(app, *pool)) {
     if (!asked.question.max_error && settings->max_error < 1.0) asked.question.max_error = settings->max_error;
-    if (!asked.names_audit_rate) asked.question.audits.rate = settings->audit_rate;
   }
   const auto mark = request_mark(call);
   if (mark) {

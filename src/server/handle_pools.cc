@@ -70,4 +70,12 @@ void show_calibration(App& app, Call call) {
   });
 }
 
+void show_alarms(App& app, Call call) {
+  show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
+    out.open('{').key("pool").text(call.arguments[0]).key("alarms").open('[');
+    for (const Alarm& alarm : pool.pool().alarms()) render_alarm(out, alarm);
+    out.close(']').close('}');
+  });
+}
+
 }  // namespace margin::server

@@ -138,6 +138,14 @@ void render_pools(Page& page, const service::Service& service) {
   for (const auto& [name, pool] : service.pools()) {
     page.line("margin_state_version", label("pool", name), static_cast<double>(pool->next_offset()));
   }
+  page.head("margin_drift_events_total", "counter", "Alarms of drift and gaming, by what raised them.");
+  for (const auto& [name, pool] : service.pools()) {
+    std::map<std::string, double> by_kind;
+    for (const Alarm& alarm : pool->pool().alarms())
+      by_kind[std::string(watch_kind_name(alarm.report.kind))] += static_cast<double>(alarm.report.times);
+    for (const auto& [kind, count] : by_kind)
+      page.line("margin_drift_events_total", label("pool", name) + "," + label("detector", kind), count);
+  }
 }
 
 void render_log(Page& page, const LogFigures& figures) {

@@ -1,5 +1,5 @@
 // Metrics: what Prometheus reads. Counts are kept as they happen and figures of pools are maintained elsewhere, so a scrape reads and
-// scans nothing. docs/metrics_exposition.md lists the names.
+// scans nothing. docs/server.md#figures lists the names.
 #pragma once
 
 #include <array>

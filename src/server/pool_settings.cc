@@ -51,6 +51,7 @@ Result<PoolConfigured> read_pool_settings(const Json& body, const config::Config
   read_parameters(in, "calibrator_parameters", settings.calibrator_parameters);
   read_parameters(in, "vote_parameters", settings.vote_parameters);
   if (const auto days = in.in_range("pending_days", 0.001, 3650.0)) settings.pending_days = *days;
+  if (const auto rate = in.in_range("audit_rate", 0.0, 1.0)) settings.audit_rate = *rate;
   if (const auto remedy = in.text("remedy")) read_remedy(in, *remedy, settings);
   if (auto fault = in.finish()) return {ErrorCode::kInvalidArgument, fault->message};
   config::Faults faults;

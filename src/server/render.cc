@@ -173,12 +173,28 @@ void render_pool(JsonWriter& out, std::string_view shown_name, const service::Se
   out.close('}');
 }
 
+void render_alarm(JsonWriter& out, const Alarm& alarm) {
+  const WatchReport& report = alarm.report;
+  out.open('{').key("kind").text(watch_kind_name(report.kind)).key("subject").text(alarm.subject).key("other");
+  alarm.other.empty() ? out.null() : out.text(alarm.other);
+  render_time(out, "time", alarm.time_ms);
+  out.key("since").number(report.since).key("at").number(report.at).key("last").number(report.last).key("times").number(report.times);
+  out.key("clock").number(report.clock).key("observed").number(report.observed).key("reference").number(report.reference);
+  out.key("tolerated").number(report.tolerated).key("observations").number(report.observations);
+  out.key("evidence").number(report.evidence).key("threshold").number(report.threshold).close('}');
+}
+
 void render_factor(JsonWriter& out, const FactorRow& row) {
   const Explanation& why = row.explanation;
   out.open('{').key("model").text(row.model).key("channel").text(row.channel).key("segment").text(row.segment);
   out.key("present").flag(row.present).key("band").number(why.band).key("bands").number(why.bands);
   out.key("confidence").number(why.confidence).key("calibrated").number(why.calibrated).key("factor").number(why.factor);
-  out.key("n").number(why.observations).key("pinned");
+  out.key("n").number(why.observations);
+  if (row.evidence) {
+    out.key("effective_n").number(row.evidence->effective_n);
+    out.key("interval").open('[').number(row.evidence->low).number(row.evidence->high).close(']');
+  }
+  out.key("pinned");
   row.pinned ? out.number(*row.pinned) : out.null();
   render_terms(out, "factor_of", why.terms);
   out.close('}');

@@ -29,6 +29,9 @@ void render_pool(JsonWriter& out, std::string_view shown_name, const service::Se
 
 void render_factor(JsonWriter& out, const FactorRow& row);
 
+// A report of drift or gaming, with its evidence.
+void render_alarm(JsonWriter& out, const Alarm& alarm);
+
 // Scores of the latest outcomes: {"outcomes", "accuracy", "stated": {...}, "calibrated": {...}}.
 void render_scores(JsonWriter& out, const service::ScoreWindow& scores, bool with_bins);
 

@@ -17,6 +17,8 @@ constexpr std::array kRoutes = {
     Route{"PUT", "/v1/pools/{pool}", Scope::kAdmin, put_pool},
     Route{"GET", "/v1/pools/{pool}/factors", Scope::kRead, show_factors},
     Route{"GET", "/v1/pools/{pool}/calibration", Scope::kRead, show_calibration},
+    Route{"GET", "/v1/pools/{pool}/alarms", Scope::kRead, show_alarms},
+    Route{"GET", "/v1/pools/{pool}/state", Scope::kAdmin, export_state},
     Route{"POST", "/v1/pools/{pool}/freeze", Scope::kAdmin, freeze_pool},
     Route{"POST", "/v1/pools/{pool}/resume", Scope::kAdmin, resume_pool},
     Route{"PUT", "/v1/pools/{pool}/models/{model}", Scope::kAdmin, join_model},

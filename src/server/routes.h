@@ -53,12 +53,14 @@ void show_pool(App& app, Call call);
 void put_pool(App& app, Call call);
 void show_factors(App& app, Call call);
 void show_calibration(App& app, Call call);
+void show_alarms(App& app, Call call);
 void join_model(App& app, Call call);  // handle_models.cc
 void leave_model(App& app, Call call);
 void pin_model(App& app, Call call);
 void unpin_model(App& app, Call call);
 void freeze_pool(App& app, Call call);
 void resume_pool(App& app, Call call);
+void export_state(App& app, Call call);    // handle_state.cc
 void list_decisions(App& app, Call call);  // handle_decisions.cc
 void show_decision(App& app, Call call);
 void stream_events(App& app, Call call);  // handle_events.cc

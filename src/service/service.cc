@@ -11,6 +11,11 @@ namespace {
 // Records read at a time.
 constexpr std::size_t kPage = 4096;
 
+Status keep(EventLog& log, std::string_view pool, const RecoveredPool& recovered) {
+  const std::string bytes = recovered.pool.snapshot();
+  return log.keep_snapshot(pool, {.offset = recovered.next, .bytes = bytes, .digest = digest_of(bytes)});
+}
+
 // With every parameter spelled out, as a pool that was configured so says it.
 PoolConfigured resolved(const PoolConfigured& config) {
   Pool probe;
@@ -277,15 +282,55 @@ void Service::snapshot_when_due(ServedPool& pool) {
     std::string problem;
     if (auto recovered = margin::recover(log_, name, upto); !recovered) {
       problem = recovered.error().message;
-    } else {
-      const std::string bytes = recovered->pool.snapshot();
-      Status kept = log_.keep_snapshot(name, {.offset = recovered->next, .bytes = bytes, .digest = digest_of(bytes)});
-      if (!kept) problem = kept.error().message;
+    } else if (Status kept = keep(log_, name, *recovered); !kept) {
+      problem = kept.error().message;
     }
     options_.post([this, &pool, alive, problem] {
       if (!*alive) return;
       pool.snapshotting = false;
       if (!problem.empty()) options_.complain("pool " + pool.name() + ": no snapshot was kept: " + problem);
+    });
+  });
+}
+
+namespace {
+
+// The first offset whose event is not from before the horizon. Times never go back within a pool, so halving finds it.
+Result<std::uint64_t> first_since(EventLog& log, const PoolPosition& position, std::int64_t horizon_ms) {
+  std::uint64_t low = position.first;
+  std::uint64_t high = position.next;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    auto record = log.read(position.pool, middle, 1);
+    if (!record) return record.error();
+    const bool old = !record->empty() && record->front().event.time_ms < horizon_ms;
+    old ? low = middle + 1 : high = middle;
+  }
+  return low;
+}
+
+Status compact_before(EventLog& log, const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit) {
+  auto before = first_since(log, position, horizon_ms);
+  if (!before) return before.error();
+  if (*before == position.first) return {};
+  auto recovered = margin::recover(log, position.pool);
+  if (!recovered) return recovered.error();
+  if (Status kept = keep(log, position.pool, *recovered); !kept) return kept;
+  return log.compact(position.pool, *before, audit);
+}
+
+}  // namespace
+
+void Service::retain(std::int64_t horizon_ms, AuditKept audit) {
+  background_.run([this, alive = alive_, horizon_ms, audit] {
+    auto positions = log_.pools();
+    std::string problem = positions ? "" : positions.error().message;
+    for (std::size_t i = 0; positions && i < positions->size(); ++i) {
+      if (Status done = compact_before(log_, (*positions)[i], horizon_ms, audit); !done) problem = done.error().message;
+    }
+    if (problem.empty()) return;
+    options_.post([this, alive, problem] {
+      if (*alive) options_.complain("old events could not be taken out of the log: " + problem);
     });
   });
 }

@@ -95,6 +95,9 @@ class Service {
   // The settings that new pools get, and those of named ones, from now on (a reload). Writes what changed.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
 
+  // Takes events from before `horizon_ms` out of the log, on the side, behind a snapshot that stands for them.
+  void retain(std::int64_t horizon_ms, AuditKept audit);
+
   // Keeps a snapshot of every pool that has moved since its last one; blocks. For the end of a server's life.
   void keep_snapshots();
 
