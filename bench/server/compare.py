@@ -53,7 +53,7 @@ listen = "127.0.0.1:{port}"
 file = "{folder}/{durability}.db"
 durability = "{durability}"
 [log]
-level = "warn"
+level = "warning"
 [limits]
 requests_per_connection = 1000000000
 """

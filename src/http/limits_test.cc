@@ -236,6 +236,29 @@ TEST(Limits, PipeliningClientThatDoesNotReadIsServedOnlySoFar) {
   sender.join();
 }
 
+TEST(Limits, ClientThatOnlySendsIsReadOnlySoFar) {
+  TestServer server([](const Request&, Reply reply) { std::move(reply).send(text(std::string(8000, 'x'))); });
+  Client client(server.port(), 4096);
+  std::string requests;
+  for (int i = 0; i < 100; ++i) requests += "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+  // 64 MiB of requests, of which the server must take what it can answer and no more: the rest waits in the kernel, then at the client.
+  std::thread sender([&] {
+    for (std::size_t sent = 0; sent < (64 << 20) && client.send(requests); sent += requests.size()) {
+    }
+  });
+  std::uint64_t taken = server.counters().bytes_in;
+  for (int quiet = 0; quiet < 30; ++quiet) {
+    std::this_thread::sleep_for(milliseconds(10));
+    const std::uint64_t now = server.counters().bytes_in;
+    if (now != taken) quiet = 0;
+    taken = now;
+  }
+  EXPECT_GT(taken, 0U);
+  EXPECT_LT(taken, 4U << 20);
+  client.end_sending();  // the sender gives up
+  sender.join();
+}
+
 TEST(Limits, RequestsThatCouldBeReadInTwoWaysAreRefused) {
   TestServer server(echo);
   for (const char* headers : {

@@ -87,7 +87,7 @@ TEST(Server, DrainWaitsForAnAnswerOnItsWay) {
   client.get("/");
   ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.bytes_out > 0; }));
   std::promise<void> drained;
-  server.on_loop([&] { server.server().drain(milliseconds(kPatienceMs), [&] { drained.set_value(); }); });
+  server.on_loop([&] { server.server().drain(milliseconds(10 * kPatienceMs), [&] { drained.set_value(); }); });
   EXPECT_EQ(client.answer().body.size(), bytes);
   EXPECT_EQ(client.rest(), "");
   client.close();
