@@ -44,9 +44,9 @@ int run(int argc, char** argv) {
   root.footer(kFooter);
   bool version = false;
   root.add_flag("--version", version, "Print the version and exit");
-  const std::vector<Command> commands = {add_serve(root),    add_decide(root),  add_feedback(root), add_config(root),
-                                         add_keys(root),     add_doctor(root),  add_replay(root),   add_experiment(root),
-                                         add_simulate(root), add_methods(root), add_version(root)};
+  const std::vector<Command> commands = {add_serve(root),      add_decide(root),   add_feedback(root), add_config(root),
+                                         add_keys(root),       add_state(root),    add_doctor(root),   add_replay(root),
+                                         add_experiment(root), add_simulate(root), add_methods(root),  add_version(root)};
   // What is not understood is refused below, with a suggestion.
   root.allow_extras();
   for (const Command& command : commands) command.app->allow_extras();

@@ -7,6 +7,7 @@ namespace margin::cli {
 
 Command add_config(CLI::App& root);
 Command add_keys(CLI::App& root);
+Command add_state(CLI::App& root);
 Command add_decide(CLI::App& root);
 Command add_feedback(CLI::App& root);
 

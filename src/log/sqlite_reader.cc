@@ -64,12 +64,13 @@ constexpr std::string_view kChanged = "is damaged: its bytes do not match their 
 
 Status SqliteReader::open(const std::string& path, std::chrono::milliseconds busy_wait) {
   path_ = path;
+  const bool at_rest = access((path + "-wal").c_str(), F_OK) != 0;
   Result<Database> database = open_to_read(path);
   if (!database) return database.error();
   database_ = std::move(database).value();
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(busy_wait.count()));
-  // The journal is the writer's to put away.
-  sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  // A journal that is there is the writer's to put away, and may be evidence.
+  if (!at_rest) sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   if (Status status = database_.execute("PRAGMA query_only = 1"); !status) return status;
   const Result<bool> empty = check_format(database_);
   if (!empty) return empty.error();

@@ -5,7 +5,6 @@
 namespace margin {
 namespace {
 
-constexpr std::string_view kMagic = "MARGIN STATE\n";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kDigestBytes = 16;
 
@@ -23,15 +22,15 @@ std::string encode_state_file(const StateFile& state) {
   body.integer(state.offset);
   put(body, digest_of(state.snapshot));
   body.text(state.snapshot);
-  const std::string bytes = std::string(kMagic) + body.bytes();
+  const std::string bytes = std::string(kStateFileMagic) + body.bytes();
   internal::Encoder digest;
   put(digest, digest_of(bytes));
   return bytes + digest.bytes();
 }
 
 Result<StateFile> decode_state_file(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return {ErrorCode::kCorrupt, "not a state file"};
-  internal::Decoder in(bytes.substr(kMagic.size()));
+  if (!bytes.starts_with(kStateFileMagic)) return {ErrorCode::kCorrupt, "not a state file"};
+  internal::Decoder in(bytes.substr(kStateFileMagic.size()));
   const auto version = in.integer<std::uint32_t>();
   if (in.ok() && version > kVersion) {
     return {ErrorCode::kUnsupported, "a state file of version " + std::to_string(version) + ", this binary reads up to " +

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "margin/digest.h"
-#include "margin/pool.h"
 #include "margin/result.h"
 
 namespace margin {
@@ -17,6 +16,9 @@ struct StateFile {
   std::uint64_t offset = 0;  // events folded into it there
   std::string snapshot;      // Pool::snapshot()
 };
+
+// The first bytes of every state file.
+inline constexpr std::string_view kStateFileMagic = "MARGIN STATE\n";
 
 [[nodiscard]] std::string encode_state_file(const StateFile& state);
 // kCorrupt: no state file, cut off or changed; kUnsupported: of a newer margin.

@@ -1,0 +1,21 @@
+// `margin state`: a server's store and the states in it, looked at, moved and kept in order.
+#include "cli/state.h"
+
+#include "cli/group.h"
+#include "cli/server_commands.h"
+
+namespace margin::cli {
+
+int refuse(const Error& error) {
+  const bool input = error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict;
+  return complain(error.message, input ? kBadInput : kFailed);
+}
+
+Command add_state(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("state", "Look after a server's store: show, verify, back up, compact, carry states");
+  return group(app, "what to do",
+               {add_state_show(*app), add_state_verify(*app), add_state_export(*app), add_state_diff(*app), add_state_backup(*app),
+                add_state_restore(*app), add_state_compact(*app)});
+}
+
+}  // namespace margin::cli

@@ -1,0 +1,136 @@
+"""margin state, as an operator types it: state_commands.py MARGIN MAKE_STORE. Each test has a store of its own in a folder of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MARGIN, MAKE_STORE = sys.argv[1:3]
+
+
+class StateCommands(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.digest = self.make("store.db", 20)
+
+    def make(self, name, tasks):
+        return subprocess.run([MAKE_STORE, name, str(tasks)], cwd=self.folder.name, check=True, capture_output=True, text=True).stdout.strip()
+
+    def margin(self, *words, code=0):
+        done = subprocess.run([MARGIN, "state", *words], cwd=self.folder.name, capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout if code == 0 else done.stdout + done.stderr
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def pools(self, store="store.db"):
+        return {pool["pool"]: pool for pool in json.loads(self.margin("show", store, "--json"))}
+
+    def flip(self, name, what, by):
+        with open(self.path(name), "rb") as file:
+            content = file.read()
+        self.assertIn(what, content)
+        with open(self.path(name), "wb") as file:
+            file.write(content.replace(what, by, 1))
+
+    def test_show_names_pools_with_their_state(self):
+        pools = self.pools()
+        self.assertEqual(sorted(pools), ["default", "law"])
+        default = pools["default"]
+        self.assertEqual((default["first"], default["next"], default["snapshots"]), (0, 40, [20]))
+        self.assertEqual(default["models"], ["ada", "bob", "cyd"])
+        self.assertEqual(default["digest"], self.digest)
+        self.assertIn(self.digest, self.margin("show", "store.db"))
+
+    def test_a_sound_store_is_said_to_be(self):
+        report = json.loads(self.margin("verify", "store.db", "--json"))
+        self.assertTrue(report["sound"])
+        self.assertEqual([(pool["events"], pool["snapshots"]) for pool in report["pools"]], [(40, [20]), (4, [])])
+        self.assertIn("The store is sound.", self.margin("verify", "store.db"))
+
+    def test_a_flipped_byte_is_named(self):
+        self.flip("store.db", b"task 14", b"task 15")
+        said = self.margin("verify", "store.db", code=1)
+        self.assertIn("event 14 of pool default is damaged", said)
+        self.assertIn("NOT sound", said)
+
+    def test_a_store_that_is_not_there(self):
+        self.assertIn("nothing.db: cannot be opened", self.margin("show", "nothing.db", code=2))
+        self.assertFalse(os.path.exists(self.path("nothing.db")))
+
+    def test_a_file_that_is_no_store(self):
+        with open(self.path("text"), "w") as file:
+            file.write("hello " * 1000)
+        self.assertIn("not a store", self.margin("verify", "text", code=1))
+
+    def test_an_exported_state_equals_the_pool(self):
+        self.assertIn(self.digest, self.margin("export", "store.db", "--out", "state"))
+        self.assertIn("The states are equal, digest " + self.digest, self.margin("diff", "state", "store.db"))
+
+    def test_an_earlier_state_differs_and_diff_says_where(self):
+        self.margin("export", "store.db", "--at", "10", "--out", "early")
+        said = self.margin("diff", "early", "store.db")
+        self.assertIn("Factors that differ", said)
+        self.assertIn("ada", said)
+
+    def test_a_damaged_state_file_is_refused(self):
+        self.margin("export", "store.db", "--out", "state")
+        self.flip("state", b"ada", b"adb")
+        self.assertIn("damaged", self.margin("diff", "state", "store.db", code=1))
+
+    def test_looking_leaves_nothing_behind(self):
+        before = sorted(os.listdir(self.folder.name))
+        self.margin("show", "store.db")
+        self.margin("verify", "store.db")
+        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
+
+    def test_an_unknown_word_for_the_audit(self):
+        self.assertIn("--audit: got all, expected", self.margin("compact", "store.db", "--audit", "all", code=2))
+
+    def test_an_unknown_pool(self):
+        self.assertIn("pool nobody: has no events", self.margin("export", "store.db", "--pool", "nobody", "--out", "state", code=2))
+
+    def test_compaction_keeps_the_state(self):
+        self.assertEqual(self.margin("compact", "store.db", "--keep", "6", "--audit", "nothing"), "pool default: events 34 to 40 are retained\n")
+        default = self.pools()["default"]
+        self.assertEqual((default["first"], default["next"], default["digest"]), (34, 40, self.digest))
+        self.assertIn("The store is sound.", self.margin("verify", "store.db"))
+
+    def test_a_backup_beside_a_server_and_back_again(self):
+        os.remove(self.path("store.db"))
+        os.remove(self.path("store.db.head"))
+        server = subprocess.Popen([MAKE_STORE, "store.db", "10", "hold"], cwd=self.folder.name, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        digest = server.stdout.readline().strip()
+        try:
+            self.assertEqual(self.margin("backup", "store.db", "backup.db"), "backup.db: 2 pools, 24 events\n")
+            self.assertIn("exists", self.margin("backup", "store.db", "backup.db", code=2))
+            self.assertIn("process %d on " % server.pid, self.margin("compact", "store.db", code=1))
+            self.assertIn("process %d on " % server.pid, self.margin("restore", "backup.db", "store.db", "--replace", code=1))
+        finally:
+            server.communicate("\n")
+        self.make_longer()
+        self.assertIn("--replace", self.margin("restore", "backup.db", "store.db", code=2))
+        self.assertEqual(self.margin("restore", "backup.db", "store.db", "--replace"), "store.db: 2 pools, 24 events; before: 2 pools, 84 events\n")
+        self.assertEqual(self.pools()["default"]["digest"], digest)
+        self.assertIn("The store is sound.", self.margin("verify", "store.db"))
+
+    def make_longer(self):
+        for name in ("store.db", "store.db.head"):
+            os.remove(self.path(name))
+        self.make("store.db", 40)
+
+    def test_an_old_copy_put_there_by_hand_is_found(self):
+        self.margin("backup", "store.db", "old.db")
+        os.remove(self.path("store.db"))
+        os.remove(self.path("store.db.head"))
+        self.make("store.db", 30)
+        os.replace(self.path("old.db"), self.path("store.db"))
+        self.assertIn("another store stood here before", self.margin("verify", "store.db", code=1))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
