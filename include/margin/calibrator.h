@@ -115,6 +115,14 @@ class Calibrator {
   // Evidence starts anew while estimates stay: margin's counts return to 0, so that its bands shrink as if just begun. Methods without
   // such counts go on unchanged.
   void restart_counts() { on_restart_counts(); }
+  // Evidence counts for `trust` of what it did while estimates stay: the counts of margin and margin_adaptive times trust. At 1 nothing
+  // changes, whatever the method. kInvalidArgument: trust outside (0, 1]; kUnsupported: a method without such counts.
+  [[nodiscard]] Status discount(double trust);
+  // Takes over what `other` has seen of each of its models i, as the model `ids[i]` of this calibrator: estimates are averaged by the
+  // evidence behind them, and the evidence is added; a model not known here is copied. Present is who is so in either. Nothing has changed
+  // when it fails. kInvalidArgument: another method, version or parameters, or a known model without an id of its own below kModelsMax;
+  // kUnsupported: a state that has one history (all but raw, and margin with plain bands and shrinkage).
+  [[nodiscard]] Status merge(const Calibrator& other, std::span<const ModelId> ids);
 
   // Design-time methods: fit on calibration rows and freeze; a second fit replaces the first. Models are joined as they appear.
   // kUnsupported for online methods; kInvalidArgument as observe(); kLimit for a model id of kModelsMax or more.
@@ -145,6 +153,11 @@ class Calibrator {
   virtual void on_begin_task() {}
   virtual void on_end_task() {}
   virtual void on_restart_counts() {}
+  // False: not supported.
+  virtual bool on_discount(double /*trust*/) { return false; }
+  [[nodiscard]] virtual bool merges() const { return false; }
+  // `other` is of this very type; `copy`: `model` has only just joined.
+  virtual void on_merge(ModelId /*model*/, const Calibrator& /*other*/, ModelId /*other_model*/, bool /*copy*/) {}
   virtual void fit_rows(std::span<const Observation> /*rows*/) {}
   // Fills band, observations, factor (where multiplicative) and terms; the rest is already set.
   virtual void describe(ModelId model, Explanation& explanation) const = 0;

@@ -37,6 +37,10 @@ struct PoolConfigured {
   std::string remedy = "none";
   double audit_rate = 0.0;  // in [0, 1]: the chance with which each response beside the selected answer is wanted graded all the same
 
+  // In (0, 1]: the most that one source of feedback may have of what a model learned of late; what it says beyond is not learned. 1: no
+  // cap.
+  double source_share_max = 1.0;
+
   // A decision waits this long, in event time, for its outcomes; feedback this long for its decision.
   std::int64_t pending_ms_max = std::int64_t{30} * 24 * 3600 * 1000;
   std::uint32_t models_max = 1000;
@@ -166,8 +170,17 @@ struct FactorUnpinned {
   bool operator==(const FactorUnpinned&) const = default;
 };
 
+// The models and calibrator cells of another pool are taken over, their evidence worth `trust` of what it was there. Only by a pool with
+// the same calibrator that has made no decision yet.
+struct StateImported {
+  std::string state;   // that pool's snapshot
+  double trust = 1.0;  // in (0, 1]
+
+  bool operator==(const StateImported&) const = default;
+};
+
 using EventBody = std::variant<PoolConfigured, ModelJoined, ModelLeft, DecisionMade, OutcomeObserved, OutcomeReverted, LearningFrozen,
-                               LearningResumed, FactorPinned, FactorUnpinned>;
+                               LearningResumed, FactorPinned, FactorUnpinned, StateImported>;
 
 struct Event {
   Uuid id;

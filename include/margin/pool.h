@@ -70,8 +70,10 @@ struct ApplyResult {
   std::vector<std::string> learned;    // models that learned from an outcome
   std::vector<std::string> implied;    // models that learned from what the outcomes of others imply (PoolConfigured::remedy)
   std::vector<std::string> unlearned;  // graded, not learned: away, abstained, unusable, learning is frozen, or learned when it was implied
-  std::vector<Uuid> dropped;           // early feedback that does not fit the decision it waited for, or contradicts what came before it
-  std::vector<Uuid> reverted;          // feedback that a revert took back
+  // Graded by a source that has its share (PoolConfigured::source_share_max): the statement is kept, not learned, and no outcome.
+  std::vector<std::string> capped;
+  std::vector<Uuid> dropped;   // early feedback that does not fit the decision it waited for, or contradicts what came before it
+  std::vector<Uuid> reverted;  // feedback that a revert took back
 };
 
 // What a factor rests on.

@@ -123,6 +123,43 @@ void Calibrator::predict_then_learn(std::span<const Observation> observations, s
   }
 }
 
+Status Calibrator::discount(double trust) {
+  if (!(trust > 0.0 && trust <= 1.0)) return out_of_range("trust", trust, "(0, 1]");
+  if (trust < 1.0 && !on_discount(trust)) {
+    return {ErrorCode::kUnsupported, info_->identifier + " keeps no counts of evidence that could be discounted"};
+  }
+  return {};
+}
+
+Status Calibrator::merge(const Calibrator& other, std::span<const ModelId> ids) {
+  if (other.info_ != info_ || other.parameters_ != parameters_) {
+    return {ErrorCode::kInvalidArgument, "merge: expected " + info_->identifier + " with the same version and parameters on both sides"};
+  }
+  if (!merges()) return {ErrorCode::kUnsupported, info_->identifier + " has a state with one history, which cannot be merged with another"};
+  std::vector<ModelId> taken;
+  for (ModelId model = 0; model < other.models(); ++model) {
+    if (!other.known(model)) continue;
+    if (model >= ids.size() || ids[model] >= kModelsMax)
+      return {ErrorCode::kInvalidArgument, "merge: expected an id for every known model"};
+    taken.push_back(ids[model]);
+  }
+  std::sort(taken.begin(), taken.end());
+  if (std::adjacent_find(taken.begin(), taken.end()) != taken.end()) {
+    return {ErrorCode::kInvalidArgument, "merge: expected different ids for different models"};
+  }
+  for (ModelId model = 0; model < other.models(); ++model) {
+    if (!other.known(model)) continue;
+    const ModelId own = ids[model];
+    const bool copy = !known(own);
+    const bool here = present(own) || other.present(model);
+    join(own);
+    on_merge(own, other, model, copy);
+    on_presence_changed(own);
+    if (!here) leave(own);
+  }
+  return {};
+}
+
 Status Calibrator::fit(std::span<const Observation> rows) {
   if (!info_->design_time) return {ErrorCode::kUnsupported, info_->identifier + " learns online and has no fit"};
   for (std::size_t r = 0; r < rows.size(); ++r) {

@@ -79,9 +79,13 @@ class Closing {
   }
   template <class Self, class Visit>
   static void visit_bins(Self& self, const Visit& visit) {
+    visit_sums(self, visit);
+    for (auto& x : self.bin_steer_) visit(x, false);
+  }
+  template <class Self, class Visit>
+  static void visit_sums(Self& self, const Visit& visit) {
     for (auto& x : self.bin_outcome_) visit(x, true);
     for (auto& x : self.bin_predicted_) visit(x, true);
-    for (auto& x : self.bin_steer_) visit(x, false);
   }
 
  private:

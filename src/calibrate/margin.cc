@@ -132,6 +132,35 @@ class Margin final : public Calibrator {
     if (shrinks_to_pool()) refresh_pool_factors();
   }
 
+  bool on_discount(double trust) override {
+    if (estimates_credibility()) return false;  // its own count of evidence is not of this kind
+    for (ModelId model = 0; model < models(); ++model) {
+      for (std::size_t k = 0; k < band_count(); ++k) band(model, k).count *= trust;
+      refresh_total(model);
+    }
+    return true;
+  }
+
+  // Bands cut by rank are not the other's bands, and credibility is estimated from one history.
+  [[nodiscard]] bool merges() const override { return !cuts_by_rank() && !estimates_credibility(); }
+
+  void on_merge(ModelId model, const Calibrator& other, ModelId other_model, bool copy) override {
+    const auto& source = static_cast<const Margin&>(other);
+    for (std::size_t k = 0; k < band_count(); ++k) {
+      Band& own = band(model, k);
+      const Band& theirs = source.band(other_model, k);
+      const double count = own.count + theirs.count;
+      if (copy || own.count == 0.0) {
+        if (copy || theirs.count > 0.0) own.estimate = theirs.estimate;
+      } else {
+        own.estimate = own.estimate + both(theirs.count / count) * (theirs.estimate - own.estimate);
+      }
+      own.count = count;
+    }
+    if (copy) totals_[model] = source.totals_[other_model];
+    refresh_total(model);
+  }
+
   void on_presence_changed(ModelId) override {
     if (shrinks_to_pool()) refresh_pool_factors();
   }
@@ -322,6 +351,19 @@ class Margin final : public Calibrator {
       if (present(model) && observed) mean.add(ratio(totals_[model]));
     }
     return mean.value();
+  }
+
+  // After counts have changed otherwise than by learning. Who has seen nothing keeps the factor it entered with.
+  void refresh_total(ModelId model) {
+    Pair total = both(0.0);
+    double seen = 0.0;
+    for (std::size_t k = 0; k < band_count(); ++k) {
+      Band& cell = band(model, k);
+      cell.weighted = both(cell.count) * cell.estimate;
+      total += cell.weighted;
+      seen += cell.count;
+    }
+    if (seen > 0.0) totals_[model] = total;
   }
 
   void refresh_pool_factors() {

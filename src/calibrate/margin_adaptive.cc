@@ -137,6 +137,19 @@ class MarginAdaptive final : public Calibrator {
     refresh_pool();
   }
 
+  // All decayed sums, of models, pool and closing steps, against the priors that stay. What was earned by winning (weights, tempered odds)
+  // and the alarms' cumulated gains are no counts.
+  bool on_discount(double trust) override {
+    for (ModelId model = 0; model < models_.size(); ++model) settle(model);
+    for (Pair& sum : counters_) sum = both(trust) * sum;
+    for (Pair& sum : pool_) sum = both(trust) * sum;
+    const auto scale = [&](double& sum, bool /*never_negative*/) { sum *= trust; };
+    Closing::visit_slope(closing_, scale);
+    Closing::visit_sums(closing_, scale);
+    refresh_pool();
+    return true;
+  }
+
   void on_begin_task() override { outcomes_this_task_ = 0.0; }
 
   void on_end_task() override {

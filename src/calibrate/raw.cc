@@ -15,6 +15,8 @@ class Raw final : public Calibrator {
 
  protected:
   void on_join(ModelId, const Calibrator*, ModelId) override {}
+  bool on_discount(double) override { return true; }
+  [[nodiscard]] bool merges() const override { return true; }
   [[nodiscard]] double predict(ModelId, double confidence) const override { return confidence; }
   void learn(const Observation&) override {}
   void describe(ModelId, Explanation&) const override {}

@@ -59,11 +59,12 @@ bool from_wire(const WireParameters& from, Parameters& to) {
 // What records mean that were written before these fields: they are not written, so that such a record is written again as it was.
 const std::string kRemedyOfOld = "none";
 constexpr std::uint32_t kWatchedOfOld = 64;
+constexpr double kShareOfOld = 1.0;
 
 void to_wire(const PoolConfigured& from, wire::PoolConfigured& to) {
   const auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
-               trust_parameters, remedy, audit_rate, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
-               remembered_events_max, watched_models_max] = from;
+               trust_parameters, remedy, audit_rate, source_share_max, pending_ms_max, models_max, cells_max, responses_max, decisions_max,
+               early_max, remembered_events_max, watched_models_max] = from;
   to.set_calibrator(calibrator);
   to.set_calibrator_version(calibrator_version);
   to_wire(calibrator_parameters, *to.mutable_calibrator_parameters());
@@ -82,13 +83,14 @@ void to_wire(const PoolConfigured& from, wire::PoolConfigured& to) {
   to.set_remembered_events_max(remembered_events_max);
   if (remedy != kRemedyOfOld) to.set_remedy(remedy);
   to.set_audit_rate(audit_rate);
+  if (source_share_max != kShareOfOld) to.set_source_share_max(source_share_max);
   if (watched_models_max != kWatchedOfOld) to.set_watched_models_max(watched_models_max);
 }
 
 bool from_wire(const wire::PoolConfigured& from, PoolConfigured& to) {
   auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version, trust_parameters,
-         remedy, audit_rate, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max, remembered_events_max,
-         watched_models_max] = to;
+         remedy, audit_rate, source_share_max, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
+         remembered_events_max, watched_models_max] = to;
   calibrator = from.calibrator();
   calibrator_version = from.calibrator_version();
   vote = from.vote();
@@ -104,6 +106,7 @@ bool from_wire(const wire::PoolConfigured& from, PoolConfigured& to) {
   remembered_events_max = from.remembered_events_max();
   remedy = from.has_remedy() ? from.remedy() : kRemedyOfOld;
   audit_rate = from.audit_rate();
+  source_share_max = from.has_source_share_max() ? from.source_share_max() : kShareOfOld;
   watched_models_max = from.has_watched_models_max() ? from.watched_models_max() : kWatchedOfOld;
   return from_wire(from.calibrator_parameters(), calibrator_parameters) && from_wire(from.vote_parameters(), vote_parameters) &&
          from_wire(from.trust_parameters(), trust_parameters);
@@ -303,6 +306,19 @@ bool from_wire(const wire::FactorPinned& from, FactorPinned& to) {
   return true;
 }
 
+void to_wire(const StateImported& from, wire::StateImported& to) {
+  const auto& [state, trust] = from;
+  to.set_state(state);
+  to.set_trust(trust);
+}
+
+bool from_wire(const wire::StateImported& from, StateImported& to) {
+  auto& [state, trust] = to;
+  state = from.state();
+  trust = from.trust();
+  return true;
+}
+
 void to_wire(const FactorUnpinned& from, wire::FactorUnpinned& to) {
   const auto& [model] = from;
   to.set_model(model);
@@ -341,6 +357,7 @@ void to_wire(const EventBody& from, wire::Envelope& to) {
     void operator()(const LearningResumed&) const { to.mutable_learning_resumed(); }
     void operator()(const FactorPinned& body) const { to_wire(body, *to.mutable_factor_pinned()); }
     void operator()(const FactorUnpinned& body) const { to_wire(body, *to.mutable_factor_unpinned()); }
+    void operator()(const StateImported& body) const { to_wire(body, *to.mutable_state_imported()); }
   };
   std::visit(Writer{to}, from);
 }
@@ -357,6 +374,7 @@ bool from_wire(const wire::Envelope& from, EventBody& to) {
     case wire::Envelope::kLearningResumed: to.emplace<LearningResumed>(); return true;
     case wire::Envelope::kFactorPinned: return from_wire(from.factor_pinned(), to.emplace<FactorPinned>());
     case wire::Envelope::kFactorUnpinned: return from_wire(from.factor_unpinned(), to.emplace<FactorUnpinned>());
+    case wire::Envelope::kStateImported: return from_wire(from.state_imported(), to.emplace<StateImported>());
     case wire::Envelope::BODY_NOT_SET: break;
   }
   return false;

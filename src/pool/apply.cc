@@ -81,6 +81,7 @@ ApplyResult PoolState::on(const PoolConfigured& event, Context) {
     watch = PoolWatch(resolved.watched_models_max);
     for (DecisionRecord& decision : decisions) decision.opinions.clear();
   }
+  if (resolved.source_share_max != config.source_share_max) influence = Influence();
   if (resolved.remedy != config.remedy) remedy = std::move(make_remedy(resolved.remedy)).value();
   recipe = std::move(new_recipe);
   config = std::move(resolved);

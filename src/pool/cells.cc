@@ -67,6 +67,18 @@ void Cells::come_back(ModelId model) {
   }
 }
 
+Status Cells::discount(CellId cell, double trust) {
+  if (Status status = cells_[cell].calibrator->discount(trust); !status) return status;
+  cells_[cell].evidence.discount(trust);
+  return {};
+}
+
+Status Cells::merge(CellId cell, const Cell& other, std::span<const ModelId> ids) {
+  if (Status status = cells_[cell].calibrator->merge(*other.calibrator, ids); !status) return status;
+  cells_[cell].evidence.merge(other.evidence, ids);
+  return {};
+}
+
 void Cells::reset(const CalibratorRecipe& recipe) {
   for (Cell& cell : cells_) cell = fresh_cell(cell.channel, cell.segment, recipe.make());
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,10 @@ class Cells {
   // In every cell that knows it.
   void leave(ModelId model);
   void come_back(ModelId model);
+  // Evidence counts for `trust` of what it did. The errors of Calibrator::discount.
+  [[nodiscard]] Status discount(CellId cell, double trust);
+  // Takes over what another pool's cell has seen of each of its models i, as model ids[i]. The errors of Calibrator::merge.
+  [[nodiscard]] Status merge(CellId cell, const Cell& other, std::span<const ModelId> ids);
   // Calibration starts anew; the cells keep their ids.
   void reset(const CalibratorRecipe& recipe);
 

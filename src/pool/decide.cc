@@ -184,6 +184,7 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
     if (joined.status == ApplyStatus::kConflict) result.dropped.push_back(entry.id);
     for (std::string& model : joined.learned) result.learned.push_back(std::move(model));
     for (std::string& model : joined.implied) result.implied.push_back(std::move(model));
+    for (std::string& model : joined.capped) result.capped.push_back(std::move(model));
     for (std::string& model : joined.unlearned) result.unlearned.push_back(std::move(model));
   }
   decisions.forget_beyond(config.decisions_max, [&](DecisionRecord& oldest) { watch.close(oldest, time_ms); });

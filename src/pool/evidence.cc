@@ -1,5 +1,6 @@
 #include "pool/evidence.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "calibrate/rate.h"
@@ -54,6 +55,31 @@ void Evidence::observe(const Observation& observation) {
   own.squares += rate * rate;
   own.stated += rate * observation.confidence;
   own.right += rate * observation.outcome;
+}
+
+void Evidence::discount(double trust) {
+  for (Band& band : bands_) {
+    band.count *= trust;
+    band.squares = std::min(band.squares / trust, band.weights * band.weights);  // at least one observation is left
+  }
+}
+
+void Evidence::merge(const Evidence& other, std::span<const ModelId> ids) {
+  for (std::size_t i = 0; i < other.bands_.size(); ++i) {
+    const Band& theirs = other.bands_[i];
+    if (theirs.count == 0.0) continue;
+    const auto bands = static_cast<std::size_t>(bands_count_);
+    const std::size_t at = index(ids[i / bands], static_cast<int>(i % bands));
+    if (at >= bands_.size()) bands_.resize((at / bands + 1) * bands);
+    Band& own = bands_[at];
+    const double mine = own.count / (own.count + theirs.count);
+    const double rest = 1.0 - mine;
+    own = {.count = own.count + theirs.count,
+           .weights = mine * own.weights + rest * theirs.weights,
+           .squares = mine * mine * own.squares + rest * rest * theirs.squares,
+           .stated = mine * own.stated + rest * theirs.stated,
+           .right = mine * own.right + rest * theirs.right};
+  }
 }
 
 void Evidence::save(Encoder& out) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/encoding.h"
@@ -30,6 +31,10 @@ class Evidence {
   [[nodiscard]] bool fades() const { return fading_ != Fading::kUnknown; }
 
   void observe(const Observation& observation);
+  // What was seen counts for `trust` of what it did: effective sample sizes, too.
+  void discount(double trust);
+  // As Calibrator::merge averages estimates: what is left of each side's weights by its count.
+  void merge(const Evidence& other, std::span<const ModelId> ids);
 
   void save(Encoder& out) const;
   // Refuses what save() cannot have written for a cell whose calibrator knows these models.

@@ -6,6 +6,10 @@
 
 namespace margin::internal {
 
+bool PoolState::heeds(const FeedbackMark& feedback, ModelId model, double weight) {
+  return config.source_share_max >= 1.0 || influence.take(feedback.source, model, weight, config.source_share_max);
+}
+
 bool PoolState::remedied(const DecisionRecord& decision) const {
   return remedy.kind() != RemedyKind::kNone && (remedy.kind() != RemedyKind::kImplied || one_right_answer(decision.kind));
 }
@@ -81,6 +85,7 @@ std::vector<PoolState::Taught> PoolState::remedied_lessons(DecisionRecord& decis
       continue;
     }
     if (!settling || lessons[t].origin == Lesson::Origin::kNothing || !members[response.model].present()) continue;
+    if (!heeds(decision.feedbacks[grading.feedback], response.model, grading.weight)) continue;
     response.standing = lessons[t].origin == Lesson::Origin::kImplied ? Standing::kImplied : Standing::kEstimated;
     response.outcome = lessons[t].outcome;
     response.learned = true;

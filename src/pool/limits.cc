@@ -85,6 +85,9 @@ Status check_config(const PoolConfigured& config) {
   if (Status status = check_count("pending_ms_max", config.pending_ms_max, 1, kPendingMsMax); !status) return status;
   if (Result<Remedy> remedy = make_remedy(config.remedy); !remedy) return remedy.error();
   if (!is_probability(config.audit_rate)) return out_of_range("audit_rate", config.audit_rate, "a number in [0, 1]");
+  if (!(config.source_share_max > 0.0 && config.source_share_max <= 1.0)) {
+    return out_of_range("source_share_max", config.source_share_max, "a number in (0, 1]");
+  }
   if (Status status = check_count("watched_models_max", config.watched_models_max, 0, 1024); !status) return status;
   if (Status status = check_count("models_max", config.models_max, 1, kModelsMax); !status) return status;
   if (Status status = check_count("cells_max", config.cells_max, 1, 1'000'000); !status) return status;

@@ -78,35 +78,43 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
   }
   if (fresh.empty()) return {.status = ApplyStatus::kDuplicate};
 
+  ApplyResult result;
   // What was implied before and is now confirmed has been learned already.
-  std::vector<std::size_t> news;
+  std::vector<std::size_t> graded, news;
   for (const std::size_t i : fresh) {
     DecisionRecord::Response& response = decision.responses[i];
     const bool confirmed = response.standing == Standing::kImplied && response.outcome == outcomes[i];
+    const bool teaches = !confirmed && response.part && members[response.model].present() && !frozen;
+    if (teaches && !heeds(decision.feedbacks[feedback], response.model, verdict.weight)) {
+      add_once(result.capped, members[response.model].name);
+      continue;
+    }
     response.standing = Standing::kGraded;
     response.outcome = outcomes[i];
     response.weight = verdict.weight;
     response.feedback = feedback;
+    graded.push_back(i);
     if (confirmed) continue;
-    response.learned = response.part && members[response.model].present() && !frozen;
+    response.learned = teaches;
     news.push_back(i);
   }
+  if (graded.empty()) return result;
+
   bool everybody = true;
   bool beyond_audits = false;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const DecisionRecord::Response& response = decision.responses[i];
-    everybody &= !response.part || outcomes[i] == outcomes[i];
+    everybody &= !response.part || (response.graded() && outcomes[i] == outcomes[i]);
     beyond_audits |= response.part && !decision.supports(response) && response.audit == 0.0;
   }
   const std::vector<Taught> taught = learn(decision, {feedback, news, verdict.weight, everybody && beyond_audits});
-  teach_trust(decision, fresh);
+  teach_trust(decision, graded);
 
-  ApplyResult result;
   for (const Taught& lesson : taught) {
     const DecisionRecord::Response& response = decision.responses[lesson.response];
     add_once(response.graded() ? result.learned : result.implied, members[response.model].name);
   }
-  for (const std::size_t i : fresh) {
+  for (const std::size_t i : graded) {
     const bool learned_now = std::any_of(taught.begin(), taught.end(), [&](const Taught& lesson) { return lesson.response == i; });
     if (!learned_now) add_once(result.unlearned, members[decision.responses[i].model].name);
   }

@@ -24,6 +24,7 @@ void save_config(const PoolConfigured& config, Encoder& out) {
   out.text(config.remedy);
   out.real(config.audit_rate);
   out.integer(config.watched_models_max);
+  out.real(config.source_share_max);
   out.integer(config.pending_ms_max);
   for (const std::uint32_t bound :
        {config.models_max, config.cells_max, config.responses_max, config.decisions_max, config.early_max, config.remembered_events_max}) {
@@ -45,6 +46,7 @@ PoolConfigured load_config(Decoder& in) {
   config.remedy = in.text();
   config.audit_rate = in.real();
   config.watched_models_max = in.integer<std::uint32_t>();
+  config.source_share_max = in.real();
   config.pending_ms_max = in.integer<std::int64_t>();
   for (std::uint32_t* bound : {&config.models_max, &config.cells_max, &config.responses_max, &config.decisions_max, &config.early_max,
                                &config.remembered_events_max}) {
@@ -88,6 +90,7 @@ void PoolState::save(Encoder& out) const {
     cells[id].evidence.save(out);
   }
   watch.save(out);
+  influence.save(out);
   decisions.save(out);
   early.save(out);
   awaited_reverts.save(out);
@@ -144,6 +147,7 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
     if (!state->cells.add({channel, segment, std::move(*calibrator), std::move(evidence)})) in.fail();
   }
   state->watch.load(in);
+  state->influence.load(in, state->members.size());
   state->decisions.load(in, {state->members.size(), state->cells.size(), state->watch.sources()});
   state->early.load(in);
   state->awaited_reverts.load(in);

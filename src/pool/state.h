@@ -17,6 +17,7 @@
 #include "pool/decisions.h"
 #include "pool/early.h"
 #include "pool/id_window.h"
+#include "pool/influence.h"
 #include "pool/members.h"
 #include "pool/pool_watch.h"
 #include "pool/seating.h"
@@ -41,6 +42,7 @@ struct PoolState {
   IdWindow awaited_reverts;  // of feedback that has not come
   IdWindow remembered;       // events applied
   PoolWatch watch;
+  Influence influence;
 
   // `taken_back`: a later event of the log being folded reverts this outcome.
   ApplyResult apply(const Event& event, bool taken_back = false);
@@ -78,6 +80,7 @@ struct PoolState {
   ApplyResult on(const LearningResumed& event, Context context);
   ApplyResult on(const FactorPinned& event, Context context);
   ApplyResult on(const FactorUnpinned& event, Context context);
+  ApplyResult on(const StateImported& event, Context context);
 
   ApplyResult revert_feedback(Uuid feedback);
   ApplyResult revert_source(std::string_view source);
@@ -100,6 +103,8 @@ struct PoolState {
     bool complete = false;  // it grades every response that takes part, and not because all of them were audited
   };
   std::vector<Taught> learn(DecisionRecord& decision, const Grading& grading);
+  // The source of a feedback may teach this model one more outcome; counted if so.
+  bool heeds(const FeedbackMark& feedback, ModelId model, double weight);
   // The pool's remedy is for its kind of task.
   [[nodiscard]] bool remedied(const DecisionRecord& decision) const;
   [[nodiscard]] static std::vector<Taught> plain_lessons(const DecisionRecord& decision, const Grading& grading);

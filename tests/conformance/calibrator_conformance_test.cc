@@ -281,6 +281,51 @@ TEST_P(CalibratorConformance, AModelThatJoinsFromADonorGivesAProbability) {
   EXPECT_TRUE(restore_calibrator(calibrator->snapshot()).ok()) << "ids 4 to 8 are nobody's";
 }
 
+TEST_P(CalibratorConformance, EvidenceIsDiscountedOrRefusedByName) {
+  const auto calibrator = ready(GetParam());
+  teach(*calibrator, unkind_rows(17, 500));
+  const Digest before = calibrator->digest();
+  EXPECT_TRUE(calibrator->discount(1.0).ok());
+  for (const double trust : {0.0, -1.0, 1.5, kNaN}) EXPECT_EQ(calibrator->discount(trust).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(calibrator->digest(), before);
+  if (const Status discounted = calibrator->discount(0.25); !discounted) {
+    EXPECT_EQ(discounted.error().code, ErrorCode::kUnsupported);
+    EXPECT_EQ(discounted.error().message.find(GetParam().identifier), 0U);
+    EXPECT_EQ(calibrator->digest(), before);
+    return;
+  }
+  const auto restored = restore_calibrator(calibrator->snapshot());
+  ASSERT_TRUE(restored.ok()) << restored.error().message;
+  for (Calibrator* each : {calibrator.get(), restored->get()}) teach(*each, unkind_rows(18, 200));
+  EXPECT_EQ((*restored)->digest(), calibrator->digest());
+  for (const double p : portrait(*calibrator)) EXPECT_TRUE(is_probability(p)) << p;
+}
+
+TEST_P(CalibratorConformance, StatesAreMergedOrRefusedByName) {
+  const auto first = ready(GetParam());
+  const auto second = ready(GetParam());
+  teach(*first, unkind_rows(19, 400));
+  teach(*second, unkind_rows(20, 400));
+  const std::vector<ModelId> ids = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const Digest before = first->digest();
+  if (const Status merged = first->merge(*second, ids); !merged) {
+    EXPECT_EQ(merged.error().code, ErrorCode::kUnsupported);
+    EXPECT_EQ(merged.error().message.find(GetParam().identifier), 0U);
+    EXPECT_EQ(first->digest(), before);
+    return;
+  }
+  EXPECT_EQ(first->merge(*second, std::vector<ModelId>(10, 0)).error().code, ErrorCode::kInvalidArgument) << "one id for all";
+  EXPECT_EQ(first->merge(*second, {}).error().code, ErrorCode::kInvalidArgument);
+  const auto restored = restore_calibrator(first->snapshot());
+  ASSERT_TRUE(restored.ok()) << restored.error().message;
+  for (Calibrator* each : {first.get(), restored->get()}) teach(*each, unkind_rows(21, 200));
+  EXPECT_EQ((*restored)->digest(), first->digest());
+
+  const auto copy = make(GetParam());
+  ASSERT_TRUE(copy->merge(*second, ids).ok());
+  EXPECT_EQ(portrait(*copy), portrait(*second)) << "whoever knows nothing takes over all";
+}
+
 TEST_P(CalibratorConformance, LearningAndCalibratingDoNotAllocate) {
   const auto calibrator = ready(GetParam());
   const auto rows = unkind_rows(17, 5000);

@@ -81,11 +81,11 @@ class Filler {
   }
   void fill(PoolConfigured& event) {
     auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
-           trust_parameters, remedy, audit_rate, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
-           remembered_events_max, watched_models_max] = event;
+           trust_parameters, remedy, audit_rate, source_share_max, pending_ms_max, models_max, cells_max, responses_max, decisions_max,
+           early_max, remembered_events_max, watched_models_max] = event;
     fill_all(calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
-             trust_parameters, remedy, audit_rate, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
-             remembered_events_max, watched_models_max);
+             trust_parameters, remedy, audit_rate, source_share_max, pending_ms_max, models_max, cells_max, responses_max, decisions_max,
+             early_max, remembered_events_max, watched_models_max);
   }
   void fill(ModelJoined& event) {
     auto& [model, predecessor] = event;
@@ -118,6 +118,10 @@ class Filler {
   void fill(FactorUnpinned& event) {
     auto& [model] = event;
     fill_all(model);
+  }
+  void fill(StateImported& event) {
+    auto& [state, trust] = event;
+    fill_all(state, trust);
   }
 
   // The type of EventBody with this number.
