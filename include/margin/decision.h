@@ -44,6 +44,7 @@ class DecisionTrust {
 
   // What the decision is worth whose winner has this share, in [0, 1]; another share stops the program.
   [[nodiscard]] Sureness of(double share) const;
+  [[nodiscard]] double p_correct(double share) const;  // of that, without the rest
   [[nodiscard]] TrustStatus status() const;
   void decided();
   // kInvalidArgument: a value out of range; then nothing has changed.

@@ -39,8 +39,10 @@ Result<DecisionTrust> DecisionTrust::make(std::string_view calibrator, int versi
   return begin(make_calibrator(calibrator, version, parameters));
 }
 
+double DecisionTrust::p_correct(double share) const { return calibrator_->calibrate(kPool, share); }
+
 Sureness DecisionTrust::of(double share) const {
-  const double p = calibrator_->calibrate(kPool, share);
+  const double p = p_correct(share);
   const double n = history_[static_cast<std::size_t>(band_of(share, kBins))].effective_n();
   // Jeffreys' prior keeps the interval proper where p is 0 or 1, or nothing is known.
   const internal::Beta chance(p * n + 0.5, (1.0 - p) * n + 0.5);

@@ -91,6 +91,32 @@ TEST(DecisionTrust, IntervalsHoldTheTruthAboutNineTimesInTen) {
   EXPECT_LT(covered / decisions, 0.94);
 }
 
+// Only what looks better than the promise is answered, so noise near the limit counts one way.
+TEST(DecisionTrust, WhatIsAnsweredErrsLittleMoreThanItPromises) {
+  double promised = 0.0, truly = 0.0, answered = 0.0;
+  for (std::uint64_t stream = 0; stream < 40; ++stream) {
+    Random random = Random::stream(77, stream);
+    DecisionTrust pool = trust();
+    for (int i = 0; i < 1500; ++i) {
+      const double u = random.uniform();
+      const double share = random.chance(0.5) ? 0.8 + 0.2 * u : 0.5 + 0.15 * u;
+      const double truth = 0.15 + 0.8 * share;
+      const Sureness sure{.p_correct = pool.p_correct(share)};
+      const bool right = random.chance(truth);
+      if (i >= 200 && sure.promises(0.1)) {
+        promised += 1.0 - sure.p_correct;
+        truly += 1.0 - truth;
+        answered += 1.0;
+      }
+      decide_and_learn(pool, share, right ? 1.0 : 0.0);
+    }
+  }
+  ASSERT_GT(answered, 1000.0);
+  EXPECT_GT(truly / answered, promised / answered);
+  EXPECT_LT(truly / answered, promised / answered + 0.02);
+  EXPECT_LT(truly / answered, 0.1);
+}
+
 TEST(DecisionTrust, BadValuesAndFittedMethodsAreRefused) {
   DecisionTrust pool = trust();
   EXPECT_EQ(pool.observe({.share = 1.5, .outcome = 1.0}).error().code, ErrorCode::kInvalidArgument);

@@ -41,6 +41,7 @@ struct ReplayFlags {
   std::string ties = "half";
   std::string predictions;
   std::string decisions;
+  std::optional<double> max_error;
   PerOrderingFlag per_ordering;
 };
 
@@ -89,7 +90,8 @@ int run(const ReplayFlags& flags) {
   }
 
   const bool keep_first = !flags.predictions.empty() || !flags.decisions.empty() || !flags.common.output.directory.empty();
-  const experiment::EvaluationOptions options{.passes = input->setting.options, .resolution = {.tie = *ties}, .keep_first = keep_first};
+  const experiment::EvaluationOptions options{
+      .passes = input->setting.options, .resolution = {.tie = *ties}, .max_error = flags.max_error, .keep_first = keep_first};
   std::vector<Evaluation> evaluations;
   {
     experiment::Progress progress;
@@ -105,7 +107,7 @@ int run(const ReplayFlags& flags) {
   if (evaluations.size() < streams->size()) return complain("stopped", kInterrupted);
 
   if (const Status written = write_files(flags, input->log, evaluations); !written) return complain(written.error().message, kFailed);
-  return deliver(experiment::evaluation_report(evaluations, input->setting), flags.common.output,
+  return deliver(experiment::evaluation_report(evaluations, input->setting, flags.max_error), flags.common.output,
                  experiment::to_json(evaluations, input->setting));
 }
 
@@ -129,6 +131,10 @@ Command add_replay(CLI::App& root) {
   app->add_option("--predictions", flags->predictions, "Write every calibrated confidence as JSON lines (with --orderings 0)")
       ->type_name("FILE");
   app->add_option("--decisions", flags->decisions, "Write every selected answer as JSON lines (with --orderings 0)")->type_name("FILE");
+  app->add_option("--max-error", flags->max_error,
+                  "Also say how sure decisions may be: their own probability, and what is answered at this promised error")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("X");
   flags->per_ordering.add_to(*app);
   return {app, [flags] { return run(*flags); }};
 }

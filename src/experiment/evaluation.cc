@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "experiment/graded.h"
 #include "margin/exact_sum.h"
 
 namespace margin::experiment {
@@ -66,19 +67,36 @@ std::optional<Evaluation> evaluate(Stream stream, std::vector<Breakdown> breakdo
       for (const Part& part : breakdown.parts) parts[i].push_back({&part, std::vector<Scores>(passes)});
     }
   }
+  std::vector<std::vector<DecisionScores>> decisions(entrants.size(), std::vector<DecisionScores>(options.max_error ? passes : 0));
+  std::optional<GradedStream> graded;
+  if (options.max_error || options.keep_first) graded.emplace(evaluation.stream);
   const bool finished = parallel_for(entrants.size() * passes, options.passes.threads, progress, [&](std::size_t piece) {
     const std::size_t i = entrants.size() - 1 - piece / passes;  // methods that take longest are mostly named last, and begun first
     const std::size_t number = piece % passes;
-    Pass pass = replay(evaluation.stream, order_of_pass(evaluation.stream, options.passes, number), *entrants[i].method, vote,
-                       options_of_pass(options.passes, number));
+    const std::vector<std::uint32_t> order = order_of_pass(evaluation.stream, options.passes, number);
+    const PassOptions of_pass = options_of_pass(options.passes, number);
+    Pass pass = replay(evaluation.stream, order, *entrants[i].method, vote, of_pass);
     evaluation.methods[i].by_ordering[number] = score(evaluation.stream, pass, options.resolution);
     for (PartScores& part : parts[i]) part.by_ordering[number] = score(evaluation.stream, pass, options.resolution, *part.part);
-    if (number == 0 && options.keep_first) evaluation.methods[i].first = std::move(pass);
+    const bool keep = number == 0 && options.keep_first;
+    if (options.max_error || keep) {
+      const std::vector<std::optional<double>> outcomes = selected_outcomes(*graded, pass);
+      const std::vector<double> by_place =
+          decision_probabilities(evaluation.stream, order, decisions_of(evaluation.stream, order, pass, of_pass, outcomes), of_pass.lag);
+      std::vector<std::optional<double>> sure(evaluation.stream.tasks.size());
+      for (std::size_t place = 0; place < order.size(); ++place) {
+        if (pass.selections[order[place]].answer != kNoAnswer) sure[order[place]] = by_place[place];
+      }
+      if (options.max_error) decisions[i][number] = score_decisions(sure, outcomes, *options.max_error);
+      if (keep) evaluation.methods[i].first_sure = std::move(sure);
+    }
+    if (keep) evaluation.methods[i].first = std::move(pass);
   });
   if (!finished) return std::nullopt;
   for (std::size_t i = 0; i < entrants.size(); ++i) {
     MethodEvaluation& method = evaluation.methods[i];
     method.scores = summarize(method.by_ordering);
+    if (options.max_error) method.decision = mean_of(decisions[i]);
     auto part = parts[i].begin();
     for (const Breakdown& breakdown : evaluation.breakdowns) {
       method.parts.emplace_back();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataset/observation_log.h"
+#include "experiment/decisions.h"
 #include "experiment/passes.h"
 #include "experiment/replay.h"
 #include "experiment/score.h"
@@ -36,8 +37,10 @@ struct MethodEvaluation {
   std::string label;
   std::vector<Scores> by_ordering;
   ScoreSummary scores;
-  std::vector<std::vector<ScoreSummary>> parts;  // as the breakdowns and their parts
-  std::optional<Pass> first;                     // of the passes, when it is kept: in file order when there are no orderings
+  std::vector<std::vector<ScoreSummary>> parts;   // as the breakdowns and their parts
+  std::optional<Pass> first;                      // of the passes, when it is kept: in file order when there are no orderings
+  std::vector<std::optional<double>> first_sure;  // by task, likewise: p_correct of its decisions
+  std::optional<DecisionScores> decision;         // over all passes, when a promised error was asked for
 };
 
 struct Evaluation {
@@ -49,7 +52,8 @@ struct Evaluation {
 struct EvaluationOptions {
   PassesOptions passes;  // its resamples take no part
   ResolutionRules resolution;
-  bool keep_first = false;  // pictures, and files of single responses, need it; it costs as much memory as a column of the log
+  std::optional<double> max_error;  // promised: scores the decisions' own probability, which takes about as long as a method
+  bool keep_first = false;          // pictures, and files of single responses, need it; it costs as much memory as a column of the log
 };
 
 // Every method sees the same orderings. `entrants` are fitted already where they are fitted at all. nullopt when stopped through

@@ -72,6 +72,13 @@ std::string evaluation_json(const Evaluation& evaluation, const PassesSetting& s
     out += fmt::format("{}{}:{{{}", &method == evaluation.methods.data() ? "" : ",", json_string(method.label),
                        scores_json(method.scores.mean, kEveryMetric));
     if (options.orderings > 1) out += fmt::format(",\"sd\":{{{}}}", scores_json(method.scores.sd, kEveryMetric));
+    if (method.decision) {
+      const DecisionScores& decision = *method.decision;
+      out += fmt::format(
+          ",\"decision\":{{\"ece\":{},\"debiased_ece\":{},\"in_band\":{},\"answered\":{},\"promised_error\":{},\"realised_error\":{}}}",
+          json_number(decision.ece), json_number(decision.debiased()), json_number(decision.in_band), json_number(decision.answered),
+          json_number(decision.promised), json_number(decision.realised));
+    }
     out += "}";
   }
   out += "}";
@@ -141,9 +148,9 @@ std::string decision_lines(const ObservationLog& log, std::span<const Evaluation
         const Pass::Selection& selection = method.first->selections[number];
         const bool voted = selection.answer != kNoAnswer;
         const std::string selected = voted ? json_string(log.answers()[log.answer(stream.log_row[selection.row])]) : "null";
-        out += fmt::format("{{\"task\":{},\"method\":{},\"selected\":{},\"share\":{},\"correct\":{}",
+        out += fmt::format("{{\"task\":{},\"method\":{},\"selected\":{},\"share\":{},\"p_correct\":{},\"correct\":{}",
                            json_string(log.tasks()[task.log_task].name), json_string(method.label), selected,
-                           voted ? json_number(selection.share) : "null",
+                           voted ? json_number(selection.share) : "null", voted ? json_number(*method.first_sure[number]) : "null",
                            voted ? json_number(outcome_of(stream, task, selection.answer)) : "null");
         if (log.phases().size() > 1) out += ",\"phase\":" + json_string(log.phases()[task.phase]);
         if (evaluations.size() > 1) out += ",\"channel\":" + json_string(stream.channel);

@@ -90,13 +90,13 @@ report::HeatMap factors(const Stream& stream, const MethodEvaluation& method) {
 
 std::optional<report::RiskCurve> risk_curve(const GradedStream& graded, const MethodEvaluation& method) {
   const std::vector<std::optional<double>> outcomes = selected_outcomes(graded, *method.first);
-  std::vector<double> shares, right;
+  std::vector<double> sure, right;
   for (std::size_t task = 0; task < outcomes.size(); ++task) {
     if (!outcomes[task]) continue;
-    shares.push_back(method.first->selections[task].share);
+    sure.push_back(*method.first_sure[task]);
     right.push_back(*outcomes[task]);
   }
-  const std::optional<RiskCoverage> risk = risk_coverage({shares, right});
+  const std::optional<RiskCoverage> risk = risk_coverage({sure, right});
   if (!risk) return std::nullopt;
   report::RiskCurve curve{.name = method.label, .points = {}};
   std::size_t next = 1;
@@ -130,16 +130,17 @@ std::vector<report::Figure> pictures_of(const Evaluation& evaluation, const Pass
             method.label, pass)));
   }
   const GradedStream graded(evaluation.stream);
-  report::RiskCoverage risk{.words = {.title = "Risk and coverage of the decisions",
-                                      .description = "The share of wrong decisions among those with the clearest votes, by method."}};
+  report::RiskCoverage risk{
+      .words = {.title = "Risk and coverage of the decisions", .description = "The share of wrong decisions among the surest, by method."}};
   for (const MethodEvaluation& method : evaluation.methods) {
     if (std::optional<report::RiskCurve> curve = risk_curve(graded, method)) risk.curves.push_back(std::move(*curve));
   }
   if (!risk.curves.empty()) {
     figures.push_back(report::figure(
-        risk, fmt::format("Deciding only the tasks whose selected answer has the largest share of the vote ({}): how many, and how many of "
-                          "those wrong. The pass {}.",
-                          setting.vote, pass)));
+        risk,
+        fmt::format("Deciding only the tasks whose selected answer is most likely right, by the decision's own probability (vote {}): how "
+                    "many, and how many of those wrong. The pass {}.",
+                    setting.vote, pass)));
   }
   return figures;
 }

@@ -32,6 +32,15 @@ Table scores(const Evaluation& evaluation, std::string title, Scores ScoreSummar
   return table;
 }
 
+Table sureness(const Evaluation& evaluation, std::string title, double max_error) {
+  Table table = decision_table(std::move(title), "method", max_error);
+  for (const MethodEvaluation& method : evaluation.methods) {
+    const DecisionScores& scores = method.decision.value();
+    table.rows.push_back({method.label, scores.ece, scores.debiased(), scores.in_band, scores.answered, scores.promised, scores.realised});
+  }
+  return table;
+}
+
 Table part_scores(const Evaluation& evaluation, std::size_t number, Metric metric, const std::string& of_channel) {
   const Breakdown& breakdown = evaluation.breakdowns[number];
   const report::Column shape = column_of(metric);
@@ -72,7 +81,7 @@ std::string excluded_words(const Stream& stream) {
 
 }  // namespace
 
-report::Report evaluation_report(std::span<const Evaluation> evaluations, const PassesSetting& setting) {
+report::Report evaluation_report(std::span<const Evaluation> evaluations, const PassesSetting& setting, std::optional<double> max_error) {
   report::Report report{.title = "Replay"};
   const bool several = evaluations.size() > 1;
   for (const Evaluation& evaluation : evaluations) {
@@ -97,6 +106,7 @@ report::Report evaluation_report(std::span<const Evaluation> evaluations, const 
     if (setting.options.orderings > 1) {
       section.tables.push_back(scores(evaluation, "Their standard deviation over orderings" + of_channel, &ScoreSummary::sd));
     }
+    if (max_error) section.tables.push_back(sureness(evaluation, "The decision's own probability" + of_channel, *max_error));
     for (std::size_t b = 0; b < evaluation.breakdowns.size(); ++b) {
       for (const Metric metric : metrics_of(evaluation.breakdowns[b].parts.front())) {
         if (metric == kEcePerModel || metric == kResolution) continue;

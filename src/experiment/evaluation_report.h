@@ -2,6 +2,7 @@
 // pictures.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "experiment/evaluation.h"
@@ -10,7 +11,8 @@
 
 namespace margin::experiment {
 
-// The pictures are of the first pass.
-[[nodiscard]] report::Report evaluation_report(std::span<const Evaluation> evaluations, const PassesSetting& setting);
+// The pictures are of the first pass. `max_error`: that of the evaluation's options.
+[[nodiscard]] report::Report evaluation_report(std::span<const Evaluation> evaluations, const PassesSetting& setting,
+                                               std::optional<double> max_error = std::nullopt);
 
 }  // namespace margin::experiment

@@ -7,15 +7,13 @@
 #include "base/check.h"
 #include "experiment/graded.h"
 #include "experiment/passes.h"
-#include "margin/decision.h"
-#include "margin/metric.h"
 #include "margin/random.h"
+#include "margin/sureness.h"
 
 namespace margin::experiment {
 namespace {
 
 using Outcomes = std::vector<std::optional<double>>;
-constexpr const char* kTrustMethod = "margin_adaptive";
 constexpr const char* kCommitted = "best single, committed";
 constexpr const char* kHindsight = "best single, in hindsight";
 
@@ -27,11 +25,6 @@ std::vector<std::uint32_t> shuffled(const Condition& condition, std::uint64_t se
   random.shuffle(std::span(order).subspan(condition.source_tasks));
   return order;
 }
-
-struct Decision {
-  std::optional<double> outcome;  // nullopt: nothing voted, or the outcome is not known
-  double share = 0.0;
-};
 
 // The best outcome among the winner's supporters.
 std::optional<double> outcome_of(const Stream& stream, const Stream::Task& task, std::uint32_t winner) {
@@ -91,46 +84,14 @@ double share_right(const std::vector<double>& outcomes) {
 
 bool is_settled(std::size_t place) { return place >= kSettled && place < 2 * kSettled; }
 
-// What a decision's trust has learned when a task is decided: the decisions whose outcome has arrived by then, in the order of the tasks.
-class LateTrust {
- public:
-  LateTrust(const Stream& stream, std::span<const std::uint32_t> order, std::size_t lag)
-      : stream_(stream), order_(order), lag_(lag), trust_(DecisionTrust::make(kTrustMethod).value()) {}
-
-  // Before the task at the next place.
-  DecisionTrust& next(const std::vector<Decision>& decisions) {
-    for (; learned_ < place_ && learned_rows_ + rows_at(learned_) + lag_ <= rows_; ++learned_) {
-      learned_rows_ += rows_at(learned_);
-      const Decision& decision = decisions[learned_];
-      if (!decision.outcome) continue;
-      const Status status = trust_.observe({.share = decision.share, .outcome = *decision.outcome});
-      MARGIN_CHECK(status.ok(), "shares and outcomes are in [0, 1]");
-    }
-    rows_ += rows_at(place_++);
-    return trust_;
-  }
-
- private:
-  [[nodiscard]] std::size_t rows_at(std::size_t place) const { return stream_.tasks[order_[place]].rows; }
-
-  const Stream& stream_;
-  const std::span<const std::uint32_t> order_;
-  const std::size_t lag_;
-  DecisionTrust trust_;
-  std::size_t place_ = 0, learned_ = 0;      // places in the order
-  std::size_t rows_ = 0, learned_rows_ = 0;  // rows before them
-};
-
 Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> order, const std::vector<Decision>& decisions,
                      const VotesOptions& options) {
   const std::size_t tasks = condition.target.tasks.size();
   Outcomes selected(tasks), error(tasks);
-  std::vector<double> first, settled, probabilities, outcomes;
-  LateTrust late(condition.stream, order, options.pass.lag);
-  DecisionScores scores;
-  std::size_t answered = 0;
+  std::vector<double> first, settled;
+  Outcomes probability(tasks);
+  const std::vector<double> sure = decision_probabilities(condition.stream, order, decisions, options.pass.lag);
   for (std::size_t place = 0; place < order.size(); ++place) {
-    DecisionTrust& trust = late.next(decisions);
     const Decision& decision = decisions[place];
     if (!decision.outcome) continue;
     if (place < kFirstTasks && place < condition.source_tasks) first.push_back(*decision.outcome);
@@ -138,26 +99,13 @@ Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> 
       const std::size_t task = order[place] - condition.source_tasks;
       selected[task] = decision.outcome;
       if (is_settled(place - condition.source_tasks)) settled.push_back(*decision.outcome);
-      const Sureness sure = trust.of(decision.share);
-      probabilities.push_back(sure.p_correct);
-      outcomes.push_back(*decision.outcome);
-      if (sure.promises(options.max_error)) {
-        ++answered;
-        scores.promised += 1.0 - sure.p_correct;
-        error[task] = 1.0 - *decision.outcome;
-      }
+      probability[task] = sure[place];
+      if (Sureness{.p_correct = sure[place]}.promises(options.max_error)) error[task] = 1.0 - *decision.outcome;
     }
-    trust.decided();
   }
 
-  const Predictions rows{probabilities, outcomes};
-  scores.ece = ece(rows).value_or(0.0);
-  if (const auto debiased = debiased_ece(rows)) scores.debiased = debiased->squared;
-  if (const auto band = ece_band(probabilities)) scores.in_band = scores.ece <= band->high ? 1.0 : 0.0;
-  scores.decisions = static_cast<double>(probabilities.size());
-  scores.answered = probabilities.empty() ? 0.0 : static_cast<double>(answered) / static_cast<double>(probabilities.size());
-  if (answered > 0) scores.promised /= static_cast<double>(answered);
-  return {mean_rows(selected), mean_rows(error), share_right(first), share_right(settled), 0.0, std::move(scores)};
+  const DecisionScores scores = score_decisions(probability, selected, options.max_error);
+  return {mean_rows(selected), mean_rows(error), share_right(first), share_right(settled), 0.0, scores};
 }
 
 // pass@1 of the settled tasks, by a vote started at the target on the confidences of a pass over all.
@@ -176,6 +124,7 @@ Measured measured(std::span<const TaskRows> rows, const Resampling& resampling) 
 VoteResult summed_up(std::string label, const std::vector<Ordered>& orderings, bool long_enough, const Resampling& resampling) {
   VoteResult result{.label = std::move(label)};
   std::vector<TaskRows> pass1, errors;
+  std::vector<DecisionScores> decisions;
   const auto n = static_cast<double>(orderings.size());
   double pace = 0.0;
   for (const Ordered& one : orderings) {
@@ -183,17 +132,12 @@ VoteResult summed_up(std::string label, const std::vector<Ordered>& orderings, b
     errors.push_back(one.errors);
     result.first += one.first / n;
     pace += (one.settled - one.settled_fresh) / n;
-    result.decision.ece += one.decision.ece / n;
-    result.decision.debiased += one.decision.debiased / n;
-    result.decision.in_band += one.decision.in_band / n;
-    result.decision.answered += one.decision.answered / n;
-    result.decision.decisions += one.decision.decisions / n;
-    result.decision.promised += one.decision.promised / n;
+    decisions.push_back(one.decision);
   }
-  result.decision.debiased = std::sqrt(std::max(0.0, result.decision.debiased));
+  result.decision = mean_of(decisions);
   if (long_enough) result.kept_pace = pace;
   result.pass1 = measured(pass1, resampling);
-  result.decision.realised = measured(errors, resampling);
+  result.realised = measured(errors, resampling);
   return result;
 }
 
@@ -301,16 +245,16 @@ void VotesGroup::add(const VotesResult& result) {
       to.sums.kept_pace += *vote.kept_pace;
       to.sums.kept_pace_worst = std::min(to.sums.kept_pace_worst, *vote.kept_pace);
     }
-    DecisionScores& sums = to.sums.decision;
+    Line& sums = to.sums;
     sums.ece += vote.decision.ece;
-    sums.debiased += vote.decision.debiased;
+    sums.debiased += vote.decision.debiased();
     sums.in_band += vote.decision.in_band;
     sums.answered += vote.decision.answered;
     const double answered = vote.decision.answered * vote.decision.decisions;
     to.answered += answered;
     sums.promised += answered * vote.decision.promised;
-    sums.realised.value = sums.realised.value.value_or(0.0) + answered * vote.decision.realised.value.value_or(0.0);
-    add_up(to.realised, vote.decision.realised.resampled, answered);
+    sums.realised.value = sums.realised.value.value_or(0.0) + answered * vote.realised.value.value_or(0.0);
+    add_up(to.realised, vote.realised.resampled, answered);
     if (vote.label != focus_) compare_with(vote.label, found->pass1, vote.pass1);
   }
   if (result.committed) {
@@ -329,11 +273,11 @@ std::vector<VotesGroup::Line> VotesGroup::lines() const {
     line.pass1 /= n;
     line.first /= n;
     if (line.paced > 0) line.kept_pace /= static_cast<double>(line.paced);
-    for (double* value : {&line.decision.ece, &line.decision.debiased, &line.decision.in_band, &line.decision.answered}) *value /= n;
+    for (double* value : {&line.ece, &line.debiased, &line.in_band, &line.answered}) *value /= n;
     const double answered = std::max(entry.answered, 1e-9);
-    line.decision.promised /= answered;
-    if (line.decision.realised.value) *line.decision.realised.value /= answered;
-    line.decision.realised.resampled = means_of(entry.realised, answered);
+    line.promised /= answered;
+    if (line.realised.value) *line.realised.value /= answered;
+    line.realised.resampled = means_of(entry.realised, answered);
     if (entry.sums.label != focus_) {
       line.difference =
           difference_of({entry.focus_pass1 / n, means_of(entry.focus_resampled, n)}, {line.pass1, means_of(entry.resampled, n)});

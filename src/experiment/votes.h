@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/decisions.h"
 #include "experiment/estimate_cells.h"
 #include "experiment/shift.h"
 
@@ -31,17 +32,6 @@ struct VotesOptions {
   [[nodiscard]] bool every_outcome_at_once() const { return pass.lag == 0 && pass.feedback == Feedback::kFull; }
 };
 
-// The decisions of the target, by their own probability: the mean over orderings.
-struct DecisionScores {
-  double ece = 0.0;
-  double debiased = 0.0;  // root mean square, by the debiased estimate; 0 where it is negative
-  double in_band = 0.0;   // share of orderings whose ECE a perfect forecaster would show, at 95%
-  double answered = 0.0;  // share of the decisions that the promise allows
-  double decisions = 0.0;
-  double promised = 0.0;  // mean promised error of those
-  Measured realised;      // their error
-};
-
 struct VoteResult {
   std::string label;
   Measured pass1;
@@ -49,7 +39,8 @@ struct VoteResult {
   // pass@1 of the tasks kSettled to 2 kSettled of the target, minus that of a vote started at the target; nullopt: the target is too short,
   // or not every outcome comes at once.
   std::optional<double> kept_pace;
-  DecisionScores decision;
+  DecisionScores decision;  // of the target, the mean over orderings
+  Measured realised;        // its realised error
 };
 inline constexpr std::size_t kFirstTasks = 50;
 inline constexpr std::size_t kSettled = 200;
@@ -84,8 +75,9 @@ class VotesGroup {
     double pass1 = 0.0;
     std::optional<report::Estimate> difference;  // focus - this one
     double first = 0.0, kept_pace = 0.0, kept_pace_worst = 0.0;
-    std::size_t paced = 0;  // conditions long enough for kept_pace
-    DecisionScores decision;
+    std::size_t paced = 0;                                                            // conditions long enough for kept_pace
+    double ece = 0.0, debiased = 0.0, in_band = 0.0, answered = 0.0, promised = 0.0;  // of the decisions' own probability
+    Measured realised;
   };
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::size_t conditions() const { return conditions_; }

@@ -14,7 +14,7 @@ using report::Kind;
 
 report::Column percent(std::string name) { return {.name = std::move(name), .kind = Kind::kPercent}; }
 report::Column count(std::string name) { return {.name = std::move(name), .kind = Kind::kCount}; }
-bool is_vote(const VotesGroup::Line& line) { return line.decision.realised.value.has_value(); }
+bool is_vote(const VotesGroup::Line& line) { return line.realised.value.has_value(); }
 
 report::Table pass1_table(const VotesGroup& group, const std::vector<VotesGroup::Line>& lines, const std::string& focus) {
   report::Table table{.title = group.name() + ": pass@1",
@@ -53,23 +53,13 @@ report::Table pass1_table(const VotesGroup& group, const std::vector<VotesGroup:
   return table;
 }
 
-report::Table decision_table(const VotesGroup& group, const std::vector<VotesGroup::Line>& lines, double max_error) {
-  report::Table table{.title = group.name() + ": the decision's own probability",
-                      .columns = {{.name = "vote"},
-                                  percent("ECE"),
-                                  percent("debiased ECE"),
-                                  percent("inside the band"),
-                                  percent(fmt::format("answered at {:g}%", 100.0 * max_error)),
-                                  percent("promised error"),
-                                  percent("realised error")}};
+report::Table sureness_table(const VotesGroup& group, const std::vector<VotesGroup::Line>& lines, double max_error) {
+  report::Table table = decision_table(group.name() + ": the decision's own probability", "vote", max_error);
   for (const VotesGroup::Line& line : lines) {
     if (!is_vote(line)) continue;
-    table.rows.push_back({line.label, line.decision.ece, line.decision.debiased, line.decision.in_band, line.decision.answered,
-                          line.decision.promised, cell_of(estimate_of(line.decision.realised))});
+    table.rows.push_back(
+        {line.label, line.ece, line.debiased, line.in_band, line.answered, line.promised, cell_of(estimate_of(line.realised))});
   }
-  table.notes.emplace_back(
-      "Inside the band: the ECE is one that a perfect forecaster with the same probabilities shows in 97.5% of draws. Errors are of the "
-      "decisions answered.");
   return table;
 }
 
@@ -84,7 +74,7 @@ report::Report votes_report(std::span<const VotesGroup> groups, const VotesOptio
     const std::vector<VotesGroup::Line> lines = group.lines();
     report.sections.push_back({.heading = group.name(),
                                .paragraphs = {},
-                               .tables = {pass1_table(group, lines, focus), decision_table(group, lines, options.max_error)},
+                               .tables = {pass1_table(group, lines, focus), sureness_table(group, lines, options.max_error)},
                                .figures = {}});
   }
   return report;

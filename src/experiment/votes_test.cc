@@ -80,7 +80,7 @@ TEST(Votes, DoNotDependOnTheNumberOfThreads) {
   for (std::size_t v = 0; v < votes.size(); ++v) {
     EXPECT_EQ(one->votes[v].pass1.value, two->votes[v].pass1.value);
     EXPECT_EQ(one->votes[v].decision.ece, two->votes[v].decision.ece);
-    EXPECT_EQ(one->votes[v].decision.realised.resampled, two->votes[v].decision.realised.resampled);
+    EXPECT_EQ(one->votes[v].realised.resampled, two->votes[v].realised.resampled);
   }
 }
 
@@ -100,9 +100,9 @@ TEST(Votes, StackedLosesToNobodyAfterHolmAndKnowsHowSureItIs) {
   for (const Record& record : group.comparisons().records) EXPECT_EQ(record.losses_after_holm, 0U) << record.rival;
   for (const VotesGroup::Line& line : group.lines()) {
     if (line.label == "stacked") {
-      EXPECT_GT(line.decision.in_band, 0.85);
-      EXPECT_LT(line.decision.debiased, 0.03);
-      const auto realised = percentile_interval(line.decision.realised.resampled);
+      EXPECT_GT(line.in_band, 0.85);
+      EXPECT_LT(line.debiased, 0.03);
+      const auto realised = percentile_interval(line.realised.resampled);
       ASSERT_TRUE(realised.has_value());
       EXPECT_LE(realised->low, 0.1);
     }
