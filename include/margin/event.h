@@ -114,6 +114,7 @@ struct DecisionMade {
   std::vector<DecisiveModel> decisive;  // each taken out alone; the 32 models with most weight were tried
   double audit_rate = 0.0;              // the chance with which each response beside the selected answer was to be audited
   bool probe = false;                   // made to learn from: everybody is to be graded
+  std::string vote;                     // by which it was made, when that is not the pool's own
 
   bool operator==(const DecisionMade&) const = default;
 };

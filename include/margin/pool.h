@@ -49,6 +49,9 @@ struct Question {
   std::optional<double> max_error;  // in (0, 1): abstain where the promised error is larger
   // By the task's name; where tasks have none, give each question a seed of its own. A rate of 0 means that of the pool's configuration.
   AuditPlan audits;
+  // Another vote than the pool's, NAME or NAME@VERSION, for this decision: one that learns nothing. Nothing is known of its shares, so the
+  // decision's probability is as cold as a new pool's, and its outcome does not teach the pool's own.
+  std::string vote;
   bool probe = false;  // a task whose outcomes will all be known: everybody is to be graded (audits with a rate of 1)
 };
 
@@ -140,7 +143,8 @@ class Pool {
   // Calibrates and votes with the state as it is; changes nothing. The result becomes the body of the decision's event.
   // A model that never answered in a cell is calibrated as the newcomer it will be. A model that left is recorded and has no part.
   // kInvalidArgument: no response, a model twice in one channel, a name that is empty, over 256 bytes, begins with '@' or has control
-  // characters, a confidence outside [0, 1], a max_error outside (0, 1); kLimit: more responses, models or cells than configured.
+  // characters, a confidence outside [0, 1], a max_error outside (0, 1); kLimit: more responses, models or cells than configured;
+  // kNotFound: no such vote; kUnsupported: another vote that learns.
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
 
   // Turns a gold answer, or the selected answer's outcome, into the grades of a known decision; grades pass through, checked.

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "margin/math.h"
 #include "pool/limits.h"
 #include "pool/state.h"
@@ -98,7 +99,8 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, co
                         .kind = question.kind,
                         .max_error = question.max_error,
                         .audit_rate = audits.rate,
-                        .probe = question.probe};
+                        .probe = question.probe,
+                        .vote = question.vote};
   decision.responses.reserve(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) decision.responses.push_back(record(question.responses[i], seats[i], members, cells));
   number_answers(question, seats, decision);
@@ -127,19 +129,36 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, co
 double PoolState::calibrate(const Seat& seat, double confidence) const { return calibrated_by(members, cells, seat, confidence); }
 
 Result<DecisionMade> PoolState::decide(const Question& question) const {
+  if (question.vote.empty()) return decide_by(*vote, *trust, question);
+  const Result<const VoteInfo*> found = find_vote(question.vote);
+  if (!found) return Error{found.error().code, "vote: " + found.error().message};
+  const VoteInfo& info = **found;
+  // The pool's own has no name in the record, so that naming it changes nothing.
+  const bool own = info.identifier == config.vote && info.version == config.vote_version;
+  Question named = question;
+  named.vote = own ? "" : info.identifier + "@" + std::to_string(info.version);
+  if (own) return decide_by(*vote, *trust, named);
+  if (info.learns) return {ErrorCode::kUnsupported, "vote: " + named.vote + " learns, so it can only be the pool's own"};
+  const Result<std::unique_ptr<Vote>> other = make_vote(named.vote);
+  const Result<DecisionTrust> untaught = DecisionTrust::make(config.trust, config.trust_version, config.trust_parameters);
+  MARGIN_CHECK(other.ok() && untaught.ok(), "a known vote without parameters, and the pool's own trust");
+  return decide_by(**other, *untaught, named);
+}
+
+Result<DecisionMade> PoolState::decide_by(const Vote& by, const DecisionTrust& sure, const Question& question) const {
   if (Status status = check_question(question, config); !status) return status.error();
   AuditPlan audits = question.audits;
   if (audits.rate == 0.0) audits.rate = config.audit_rate;
   if (question.probe) audits.rate = 1.0;
   const std::vector<Speaker> speakers = speakers_of(question.responses);
   if (const auto seats = find_seats(speakers, question.segment, members, cells)) {
-    return decide_seated(question, audits, *seats, members, cells, *vote, *trust);
+    return decide_seated(question, audits, *seats, members, cells, by, sure);
   }
   if (Status status = check_room(speakers, question.segment, members, cells, config); !status) return status.error();
   Members members_then = members;
   Cells cells_then = cells.copy_for(question.segment);
   const std::vector<Seat> seats = seat_all(speakers, question.segment, members_then, cells_then, recipe);
-  return decide_seated(question, audits, seats, members_then, cells_then, *vote, *trust);
+  return decide_seated(question, audits, seats, members_then, cells_then, by, sure);
 }
 
 ApplyResult PoolState::on(const DecisionMade& event, Context context) {
@@ -166,9 +185,12 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
                                 .audit = response.audit});
   }
   if (event.selected != kNoAnswer) {
-    record.share = event.share;
     record.p_correct = event.sure.p_correct;
-    trust->decided();
+    // The share of another vote says nothing about this pool's.
+    if (event.vote.empty()) {
+      record.share = event.share;
+      trust->decided();
+    }
   }
   DecisionRecord& kept = decisions.add(std::move(record));
 

@@ -117,6 +117,7 @@ Status check_told(const DecisionMade& decision) {
   if (!is_count(sure.effective_n)) return out_of_range("sure.effective_n", sure.effective_n, "a number >= 0");
   if (!is_probability(decision.runner_up_gap)) return out_of_range("runner_up_gap", decision.runner_up_gap, "a number in [0, 1]");
   if (Status status = check_max_error(decision.max_error); !status) return status;
+  if (decision.vote.size() > kNameBytesMax) return invalid("vote", "the name of a vote");
   if (decision.scores.size() > decision.answers.size()) return invalid("scores", "at most one per answer");
   if (decision.decisive.size() > decision.responses.size()) return invalid("decisive", "no more models than responses");
   for (std::size_t i = 0; i < decision.responses.size(); ++i) {

@@ -230,5 +230,32 @@ TEST_F(TrustTest, DecisionsThatTellNonsenseAreRefused) {
   EXPECT_TRUE(refused([](DecisionMade& made) { made.responses[0].weight = std::numeric_limits<double>::infinity(); }));
 }
 
+TEST_F(PoolTest, AnotherVoteMakesOneDecisionAndTeachesThePoolsTrustNothing) {
+  const auto asked = [&](std::string vote) {
+    Question question = this->question({{"a", "x", 0.9}, {"b", "y", 0.5}, {"c", "y", 0.3}});
+    question.vote = std::move(vote);
+    return question;
+  };
+  const auto decide_and_grade = [&](std::string vote) {
+    const auto decision = pool_.decide(asked(std::move(vote)));
+    const Event made = event(*decision);
+    apply(made);
+    apply(OutcomeObserved{.decision = made.id, .selected = 1.0});
+    return *decision;
+  };
+  for (int i = 0; i < 100; ++i) {
+    const DecisionMade other = decide_and_grade("majority");
+    ASSERT_EQ(other.vote, "majority@1");
+    ASSERT_NE(other.selected_model, "a") << "two against one";
+    ASSERT_EQ(other.sure.status, TrustStatus::kCold);
+  }
+  EXPECT_EQ(pool_.decide(asked(""))->sure.status, TrustStatus::kCold) << "a hundred outcomes of another vote say nothing";
+  EXPECT_EQ(decide_and_grade("sum").vote, "") << "the pool's own";
+  for (int i = 0; i < 100; ++i) decide_and_grade("");
+  EXPECT_EQ(pool_.decide(asked(""))->sure.status, TrustStatus::kCalibrated);
+  EXPECT_EQ(pool_.decide(asked("stacked")).error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(pool_.decide(asked("no")).error().code, ErrorCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace margin

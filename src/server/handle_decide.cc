@@ -60,6 +60,7 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
     auto parsed = Uuid::parse(*id);
     parsed ? asked.id = *parsed : (in.fail("decision_id", "expected a UUID"), std::nullopt);
   }
+  if (const auto vote = in.text("vote")) asked.question.vote = *vote;
   if (const auto max_error = in.number("max_error")) {
     if (!(*max_error > 0.0 && *max_error < 1.0)) in.fail("max_error", "expected a number in (0, 1)");
     asked.question.max_error = *max_error;

@@ -120,6 +120,7 @@ void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, con
   out.key("effective_n").number(decision.sure.effective_n);
   out.key("status").text(margin::name_of(decision.sure.status)).key("abstained").flag(decision.abstained);
   if (decision.max_error) out.key("max_error").number(*decision.max_error);
+  if (!decision.vote.empty()) out.key("vote").text(decision.vote);
   out.key("share").number(decision.share).key("runner_up_gap").number(decision.runner_up_gap);
   out.key("grade_please").open('[');
   for (const RecordedResponse& response : decision.responses) {

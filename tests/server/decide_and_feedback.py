@@ -60,6 +60,18 @@ class Decide(ServerTest):
         self.assertIsNone(decision["answer"])
         self.assertEqual(decision["max_error"], 0.001)
 
+    def test_another_vote_for_one_decision(self):
+        server = self.serve()
+        asked = {"a": ("x", 0.9), "b": ("y", 0.5), "c": ("y", 0.3)}
+        self.assertEqual(server.decide(asked)["answer"], "x")
+        other = server.decide(asked, vote="majority")
+        self.assertEqual((other["answer"], other["vote"], other["status"]), ("y", "majority@1", "cold"))
+        self.assertNotIn("vote", server.decide(asked, vote="sum"), "the pool's own needs no name")
+        responses = [{"model": "a", "answer": "x", "confidence": 0.9}]
+        refused = server.post("/v1/decide", {"responses": responses, "vote": "stacked"})
+        self.assertEqual((refused.status, refused.error["param"]), (422, "vote"))
+        self.assertEqual(server.post("/v1/decide", {"responses": responses, "vote": "majorty"}).status, 404)
+
     def test_bad_requests_name_the_field(self):
         server = self.serve()
         cases = [
