@@ -136,7 +136,7 @@ struct OutcomeObserved {
   std::vector<Grade> grades;
   std::optional<std::string> gold;
   std::optional<double> selected;
-  double weight = 1.0;  // in (0, 1]
+  double weight = 1.0;  // in [0, 1]; 0: on record only, grades nobody
   std::string source;   // who says so; reverts may name it
 
   bool operator==(const OutcomeObserved&) const = default;

@@ -160,7 +160,7 @@ Status check_decision(const DecisionMade& decision, const PoolConfigured& config
 Status check_outcome(const OutcomeObserved& outcome, const PoolConfigured& config) {
   const int forms = (outcome.grades.empty() ? 0 : 1) + (outcome.gold ? 1 : 0) + (outcome.selected ? 1 : 0);
   if (forms != 1) return invalid("outcome", "exactly one of grades, gold and selected");
-  if (!(outcome.weight > 0.0 && outcome.weight <= 1.0)) return out_of_range("weight", outcome.weight, "a number in (0, 1]");
+  if (!is_probability(outcome.weight)) return out_of_range("weight", outcome.weight, "a number in [0, 1]");
   if (Status status = check_label("source", outcome.source, 0); !status) return status;
   if (outcome.selected && !is_probability(*outcome.selected)) return out_of_range("selected", *outcome.selected, "a number in [0, 1]");
   if (outcome.grades.size() > config.responses_max) {

@@ -53,6 +53,8 @@ ApplyResult PoolState::record(DecisionRecord& decision, const FeedbackMark& mark
                               std::span<const double> outcomes) {
   decision.feedbacks.push_back(mark);
   if (mark.reverted) return {.status = ApplyStatus::kReverted};
+  // An opinion without weight is kept on record and leaves the response open to those who have some.
+  if (verdict.weight == 0.0) return {};
   ApplyResult result = grade(decision, verdict, outcomes);
   decision.feedbacks.back().heard = watch.state(decision, mark.source, outcomes, time_ms);
   // Feedback that grades nobody must not matter: a revert need not take it back.

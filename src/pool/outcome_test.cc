@@ -213,12 +213,24 @@ TEST_F(OutcomeTest, MalformedIsRefusedByField) {
   EXPECT_TRUE(message({}).starts_with("outcome: expected exactly one"));
   EXPECT_TRUE(message({.grades = {{"a", 1.0}}, .gold = "x"}).starts_with("outcome: expected exactly one"));
   EXPECT_TRUE(message({.grades = {{"a", 1.5}}}).starts_with("grades[0].outcome: got 1.5"));
-  EXPECT_TRUE(message({.grades = {{"a", 1.0}}, .weight = 0.0}).starts_with("weight: got 0"));
+  EXPECT_TRUE(message({.grades = {{"a", 1.0}}, .weight = -0.5}).starts_with("weight: got -0.5"));
   EXPECT_TRUE(message({.grades = {{"z", 1.0}}}).starts_with("grades[0].model: z did not answer"));
   EXPECT_TRUE(message({.grades = {{"a", 1.0}, {"a", 1.0}}}).starts_with("grades[1].model: a is graded twice"));
   EXPECT_TRUE(message({.grades = {{"a", 1.0, "consistency"}}}).starts_with("grades[0].model: a did not answer"));
   EXPECT_TRUE(message({.selected = -0.1}).starts_with("selected: got -0.1"));
   EXPECT_EQ(trust("a"), 0.9);
+}
+
+TEST_F(PoolTest, AnOutcomeWithoutWeightGradesNobodyAndBlocksNobody) {
+  const Event made = plan({{"a", "x", 0.9}, {"b", "y", 0.5}});
+  apply(made);
+  const Event opinion = event(OutcomeObserved{.decision = made.id, .grades = {{"a", 0.0}}, .weight = 0.0});
+  EXPECT_EQ(apply(opinion).status, ApplyStatus::kApplied);
+  EXPECT_EQ(apply(opinion).status, ApplyStatus::kDuplicate);
+  EXPECT_FALSE(pool_.decision(made.id)->responses[0].outcome.has_value());
+  const ApplyResult graded = apply(OutcomeObserved{.decision = made.id, .grades = {{"a", 1.0}}});
+  EXPECT_EQ(graded.status, ApplyStatus::kApplied);
+  EXPECT_EQ(graded.learned, (std::vector<std::string>{"a"}));
 }
 
 }  // namespace

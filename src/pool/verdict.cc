@@ -102,7 +102,7 @@ Verdict load_verdict(Decoder& in) {
   verdict.weight = in.real();
   verdict.source = in.text();
   const int forms = (verdict.grades.empty() ? 0 : 1) + (verdict.gold ? 1 : 0) + (verdict.selected ? 1 : 0);
-  if (forms != 1 || !(verdict.weight > 0.0 && verdict.weight <= 1.0)) in.fail();
+  if (forms != 1 || !is_probability(verdict.weight)) in.fail();
   if (verdict.selected && !is_probability(*verdict.selected)) in.fail();
   return verdict;
 }

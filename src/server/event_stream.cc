@@ -22,8 +22,8 @@ std::string_view type_of(const EventBody& body) {
     std::string_view operator()(const LearningFrozen&) const { return "frozen"; }
     std::string_view operator()(const LearningResumed&) const { return "resumed"; }
     std::string_view operator()(const FactorPinned&) const { return "pinned"; }
-    std::string_view operator()(const FactorUnpinned&) const { return "unpinned"; }
     std::string_view operator()(const StateImported&) const { return "imported"; }
+    std::string_view operator()(const FactorUnpinned&) const { return "unpinned"; }
   };
   return std::visit(Names{}, body);
 }

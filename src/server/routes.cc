@@ -19,6 +19,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/pools/{pool}/calibration", Scope::kRead, show_calibration},
     Route{"GET", "/v1/pools/{pool}/alarms", Scope::kRead, show_alarms},
     Route{"GET", "/v1/pools/{pool}/state", Scope::kAdmin, export_state},
+    Route{"PUT", "/v1/pools/{pool}/state", Scope::kAdmin, import_state},
     Route{"POST", "/v1/pools/{pool}/freeze", Scope::kAdmin, freeze_pool},
     Route{"POST", "/v1/pools/{pool}/resume", Scope::kAdmin, resume_pool},
     Route{"PUT", "/v1/pools/{pool}/models/{model}", Scope::kAdmin, join_model},

@@ -60,7 +60,8 @@ void pin_model(App& app, Call call);
 void unpin_model(App& app, Call call);
 void freeze_pool(App& app, Call call);
 void resume_pool(App& app, Call call);
-void export_state(App& app, Call call);    // handle_state.cc
+void export_state(App& app, Call call);  // handle_state.cc
+void import_state(App& app, Call call);
 void list_decisions(App& app, Call call);  // handle_decisions.cc
 void show_decision(App& app, Call call);
 void stream_events(App& app, Call call);  // handle_events.cc

@@ -62,7 +62,7 @@ class Decide(ServerTest):
 
     def test_another_vote_for_one_decision(self):
         server = self.serve()
-        asked = {"a": ("x", 0.9), "b": ("y", 0.5), "c": ("y", 0.3)}
+        asked = {"a": ("x", 0.95), "b": ("y", 0.3), "c": ("y", 0.2)}
         self.assertEqual(server.decide(asked)["answer"], "x")
         other = server.decide(asked, vote="majority")
         self.assertEqual((other["answer"], other["vote"], other["status"]), ("y", "majority@1", "cold"))
@@ -252,6 +252,27 @@ class Lifecycle(ServerTest):
         self.assertIn("did you mean margin", server.put("/v1/pools/law", {"calibrator": "margn"}).error["message"])
         self.assertEqual(server.put("/v1/pools/no%20such", {}).status, 400)
         self.assertEqual([p["pool"] for p in server.get("/v1/pools").json["pools"]], ["default", "law"])
+
+    def test_a_pool_begins_with_the_state_of_another(self):
+        server = self.serve()
+        for _ in range(30):
+            made = server.decide(ASKED)
+            server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "Paris"})
+        state = server.get("/v1/pools/default/state").body
+        factors = {}
+        for pool, trust in (("copy", 1), ("half", 0.5)):
+            server.put("/v1/pools/" + pool, {})
+            taken = server.put(f"/v1/pools/{pool}/state?trust={trust}", raw=state)
+            self.assertEqual((taken.status, taken.json["models"]), (200, ["a", "b", "c"]), taken.body)
+            factors[pool] = {(f["model"], f["band"]): f["calibrated"] for f in server.get(f"/v1/pools/{pool}/factors").json["factors"]}
+        own = {(f["model"], f["band"]): f["calibrated"] for f in server.get("/v1/pools/default/factors").json["factors"]}
+        self.assertEqual(factors["copy"], own)
+        self.assertEqual(server.put("/v1/pools/default/state", raw=state).status // 100, 4, "a pool that has decided keeps its own")
+        self.assertEqual(server.put("/v1/pools/copy/state", raw=b"junk").status, 400)
+        self.assertEqual(server.put("/v1/pools/copy/state?trust=2", raw=state).status, 400)
+        digests = server.digests()
+        server.kill()
+        self.assertEqual(self.serve().digests(), digests)
 
     def test_freezing_and_pinning(self):
         server = self.serve()

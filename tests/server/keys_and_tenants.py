@@ -86,6 +86,16 @@ class Keys(ServerTest):
         reverted = server.post("/v1/feedback/revert", {"source": "grader-7"}, key=key).json["reverted"]
         self.assertEqual(reverted, [receipt["feedback_id"]])
 
+    def test_a_key_without_weight_is_heard_and_teaches_nothing(self):
+        key = self.key("--name", "app", "--scope", "decide,feedback,read")
+        reader = self.key("--name", "reader", "--scope", "feedback", "--weight", "0")
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=key).json["decision_id"]
+        opinion = server.post("/v1/feedback", {"decision_id": made, "outcome": 0}, key=reader)
+        self.assertEqual((opinion.status, opinion.json["updated"]), (200, []), opinion.body)
+        self.assertEqual(server.get("/v1/decisions/" + made, key=key).json["outcomes"], [])
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=key).json["status"], "applied")
+
     def test_a_rate_is_kept(self):
         key = self.key("--name", "slow", "--scope", "read", "--rate", "5")
         server = self.serve()

@@ -58,7 +58,9 @@ class Contract(ServerTest):
         check("PUT", "/v1/pools/p/models/m/pin", "/v1/pools/{pool}/models/{model}/pin", {"factor": 0.5})
         check("DELETE", "/v1/pools/p/models/m/pin", "/v1/pools/{pool}/models/{model}/pin")
         check("DELETE", "/v1/pools/p/models/m", "/v1/pools/{pool}/models/{model}")
-        check("GET", "/v1/pools/default/state", "/v1/pools/{pool}/state", ctype="application/octet-stream")
+        state = check("GET", "/v1/pools/default/state", "/v1/pools/{pool}/state", ctype="application/octet-stream").body
+        check("PUT", "/v1/pools/copy", "/v1/pools/{pool}", {})
+        check("PUT", "/v1/pools/copy/state?trust=0.5", "/v1/pools/{pool}/state", raw=state)
         for path in ("/health", "/health/liveness", "/health/readiness", "/ready", "/status", "/openapi.json"):
             check("GET", path, path)
         check("GET", "/metrics", "/metrics", ctype="text/plain")
