@@ -4,10 +4,10 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "margin/remedy.h"
 #include "config/fields.h"
 #include "file/file.h"
 #include "margin/calibrator.h"
+#include "margin/remedy.h"
 #include "margin/vote.h"
 
 namespace margin::config {

@@ -21,7 +21,6 @@ enum class KeptAnswers { kText, kHash, kNone };   // what the log keeps of answe
 enum class KeptAudit { kAll, kOutcomes, kNone };  // what compaction keeps of events beyond retention
 using LogFormat = journal::Format;
 using LogLevel = journal::Level;
-enum class LoggedAnswers { kHidden, kShown };                        // whether bodies may appear in the log lines
 enum class RemedyChoice { kNone, kWeighted, kImplied, kEstimated };  // as RemedyKind of margin/remedy.h
 
 struct Server {
@@ -44,7 +43,6 @@ struct Store {
 struct Log {
   LogFormat format = LogFormat::kPretty;
   LogLevel level = LogLevel::kInfo;
-  LoggedAnswers answers = LoggedAnswers::kHidden;
 };
 
 struct Keys {
@@ -63,7 +61,6 @@ struct Limits {
   std::int64_t json_depth = 32;
   std::int64_t responses = 256;  // in one decision
   std::int64_t answer_bytes = 64 << 10;
-  std::int64_t name_bytes = 256;
   std::int64_t pools = 256;
   std::int64_t models = 1000;        // in one pool
   std::int64_t cells = 1000;         // (channel, segment) pairs of one pool

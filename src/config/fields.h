@@ -30,8 +30,6 @@ inline constexpr std::array<std::string_view, 2> kWords<LogFormat>{"pretty", "js
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<LogLevel>{"debug", "info", "warning", "error"};
 template <>
-inline constexpr std::array<std::string_view, 2> kWords<LoggedAnswers>{"hidden", "shown"};
-template <>
 inline constexpr std::array<std::string_view, 4> kWords<RemedyChoice>{"none", "weighted", "implied", "estimated"};
 
 template <class Enum>

@@ -181,6 +181,7 @@ class Daemon {
         journal_.error("the old certificate stays", {{"reason", reloaded.error().message}});
       }
     }
+    journal_.set({config->log.format, config->log.level});
     auto pools = pools_of(*config);
     PoolConfigured defaults = pools.at("default");
     config_ = *config;

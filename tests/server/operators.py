@@ -97,6 +97,14 @@ class Operators(ServerTest):
         server.wait_for("reloaded")
         self.assertEqual(server.get("/v1/pools/law").json["vote"], "argmax@1")
 
+    def test_a_reload_reaches_the_log_itself(self):
+        server = self.serve(config='[log]\nformat = "pretty"\n')
+        server.config.write_text('[log]\nformat = "json"\n[server]\nlisten = "127.0.0.1:1"\n')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('"message":"reloaded"')
+        self.assertRegex(server.journal, r"changed key=log.format ")
+        self.assertEqual(server.get("/health").status, 200)
+
     def test_a_bad_configuration_does_not_start(self):
         (pathlib.Path(self.folder) / "bad.toml").write_text("[server]\nlitsen = 1\n")
         done = subprocess.run([Server.__init__.__globals__["BINARY"], "serve", "--config", "bad.toml"], cwd=self.folder, capture_output=True, text=True)
