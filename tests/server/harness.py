@@ -28,10 +28,10 @@ class Answer:
 
 
 class Server:
-    def __init__(self, folder, *flags, config=None, env=None, wait=True, store="margin.db"):
+    def __init__(self, folder, *flags, config=None, env=None, wait=True, store="margin.db", listen="127.0.0.1:0"):
         self.folder = pathlib.Path(folder)
         self.store = self.folder / store
-        command = [BINARY, "serve", "--listen", "127.0.0.1:0", "--store", str(self.store), *flags]
+        command = [BINARY, "serve", "--listen", listen, "--store", str(self.store), *flags]
         if config is not None:
             self.config = self.folder / "margin.toml"
             self.config.write_text(config)

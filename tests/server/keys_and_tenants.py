@@ -109,7 +109,7 @@ class Keys(ServerTest):
     def test_without_keys_only_this_machine_may_be_bound(self):
         self.margin("serve", "--listen", "0.0.0.0:0", "--store", "x.db", code=2)
         self.key("--name", "app", "--scope", "read")
-        server = self.serve("--listen", "0.0.0.0:0")
+        server = self.serve(listen="0.0.0.0:0")
         self.assertEqual(server.process.poll(), None)
 
     def test_a_web_page_cannot_teach_an_open_server(self):

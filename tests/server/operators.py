@@ -95,6 +95,10 @@ class Operators(ServerTest):
         server.config.write_text('[pools.law]\nvote = "argmax"\n')
         server.process.send_signal(signal.SIGHUP)
         server.wait_for("reloaded")
+        # The pool changes when its event is in the log.
+        end = time.monotonic() + 30
+        while server.get("/v1/pools/law").json["vote"] != "argmax@1" and time.monotonic() < end:
+            time.sleep(0.01)
         self.assertEqual(server.get("/v1/pools/law").json["vote"], "argmax@1")
 
     def test_a_reload_reaches_the_log_itself(self):
