@@ -1,4 +1,4 @@
-// Watch: what settled tasks say about drift and gaming, as reports. It decides nothing: no calibrator, vote or pool reads it.
+// Watch: what settled tasks say about drift and gaming, as reports. It decides nothing: no calibrator, vote or decision reads it.
 // docs/watch.md has the tests behind the reports and what they promise.
 //
 //   margin::Watch watch;
