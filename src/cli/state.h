@@ -14,6 +14,8 @@ namespace margin::cli {
 Command add_state_show(CLI::App& state);
 Command add_state_verify(CLI::App& state);
 Command add_state_export(CLI::App& state);
+Command add_state_import(CLI::App& state);
+Command add_state_merge(CLI::App& state);
 Command add_state_diff(CLI::App& state);
 Command add_state_backup(CLI::App& state);
 Command add_state_restore(CLI::App& state);

@@ -1,13 +1,17 @@
-// `margin state export` and `diff`: states as files, and how two differ.
+// `margin state export`, `import`, `merge` and `diff`: states as files, and what two of them have to do with each other.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
-#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/text.h"
 #include "base/utc.h"
@@ -15,6 +19,7 @@
 #include "file/file.h"
 #include "log/recovery.h"
 #include "log/state_file.h"
+#include "margin/state.h"
 #include "report/output_file.h"
 #include "report/table.h"
 
@@ -22,6 +27,43 @@ namespace margin::cli {
 namespace {
 
 constexpr std::size_t kStateBytesMax = std::size_t{4} << 30;
+
+std::string named(const std::string& path) { return internal::printable(path, 400); }
+
+bool is_state_file(const std::string& path) {
+  std::string start(kStateFileMagic.size(), '\0');
+  return std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size())) && start == kStateFileMagic;
+}
+
+Result<StateFile> read_state_file(const std::string& path) {
+  const auto bytes = file::read(path, kStateBytesMax);
+  if (!bytes) return bytes.error();
+  auto state = decode_state_file(*bytes);
+  if (!state) return {state.error().code, named(path) + ": " + state.error().message};
+  return state;
+}
+
+// The state of a pool of a store, after all events before `until`.
+Result<StateFile> read_store(const std::string& path, const std::string& pool,
+                             std::uint64_t until = std::numeric_limits<std::uint64_t>::max()) {
+  const auto log = SqliteLog::look(path);
+  if (!log) return log.error();
+  const auto state = recover(**log, pool, until);
+  if (!state) return {state.error().code, named(path) + ": " + state.error().message};
+  for (const std::string& finding : state->findings) complain(finding, 0);
+  if (state->next == 0) return {ErrorCode::kNotFound, "pool " + internal::printable(pool) + ": has no events in " + named(path)};
+  return StateFile{.pool = pool, .offset = state->next, .snapshot = state->pool.snapshot()};
+}
+
+Result<StateFile> read_either(const std::string& path, const std::string& pool) {
+  return is_state_file(path) ? read_state_file(path) : read_store(path, pool);
+}
+
+int write(const std::string& path, const StateFile& state) {
+  if (const Status written = report::write_file(path, encode_state_file(state)); !written) return refuse(written.error());
+  return print(fmt::format("{}: pool {} after {} events, digest {}\n", named(path), internal::printable(state.pool), state.offset,
+                           digest_of(state.snapshot).hex()));
+}
 
 struct ExportFlags {
   std::string store;
@@ -31,59 +73,106 @@ struct ExportFlags {
 };
 
 int export_state(const ExportFlags& flags) {
-  const auto log = SqliteLog::look(flags.store);
-  if (!log) return refuse(log.error());
-  const auto state = recover(**log, flags.pool, flags.at.value_or(std::numeric_limits<std::uint64_t>::max()));
+  const auto state = read_store(flags.store, flags.pool, flags.at.value_or(std::numeric_limits<std::uint64_t>::max()));
   if (!state) return refuse(state.error());
-  for (const std::string& finding : state->findings) complain(finding, 0);
-  if (state->next == 0)
-    return complain("pool " + internal::printable(flags.pool) + ": has no events in " + internal::printable(flags.store, 400));
-  const StateFile file{.pool = flags.pool, .offset = state->next, .snapshot = state->pool.snapshot()};
-  if (const Status written = report::write_file(flags.out, encode_state_file(file)); !written) return refuse(written.error());
-  return print(
-      fmt::format("pool {} after {} events, digest {}\n", internal::printable(flags.pool), state->next, state->pool.digest().hex()));
+  return write(flags.out, *state);
 }
 
-bool is_state_file(const std::string& path) {
-  std::string start(kStateFileMagic.size(), '\0');
-  return std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size())) && start == kStateFileMagic;
-}
+struct ImportFlags {
+  std::string state;
+  std::string store;
+  std::string pool = "default";
+  double trust = 1.0;
+};
 
-// A state from an exported file, or from a pool of a store.
-Result<Pool> load(const std::string& path, const std::string& pool) {
-  const auto in_file = [&path](const Error& error) { return Error{error.code, internal::printable(path, 400) + ": " + error.message}; };
-  if (is_state_file(path)) {
-    const auto bytes = file::read(path, kStateBytesMax);
-    if (!bytes) return bytes.error();
-    const auto state = decode_state_file(*bytes);
-    if (!state) return in_file(state.error());
-    auto restored = Pool::restore(state->snapshot);
-    if (!restored) return in_file(restored.error());
-    return restored;
+// Events as a server appends them, each first tried on the state.
+class Appender {
+ public:
+  Appender(EventLog& log, std::string pool, Pool state) : log_(log), pool_(std::move(pool)), state_(std::move(state)) {}
+
+  Status append(EventBody body) {
+    const std::int64_t clock =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const std::int64_t now = std::max(clock, state_.time_ms());
+    const Event event{.id = Uuid::make(now, random_), .time_ms = now, .body = std::move(body)};
+    ApplyResult applied = state_.apply(event);
+    if (applied.error) return std::move(*applied.error);
+    std::promise<Status> acknowledged;
+    Status taken = log_.append({.pool = pool_, .event = event, .note = "margin state import"}, [&](const Result<std::uint64_t>& offset) {
+      acknowledged.set_value(offset ? Status() : Status(offset.error()));
+    });
+    return taken ? acknowledged.get_future().get() : std::move(taken);
   }
-  const auto log = SqliteLog::look(path);
-  if (!log) return log.error();
-  auto state = recover(**log, pool);
-  if (!state) return in_file(state.error());
-  return std::move(state->pool);
+  [[nodiscard]] const Pool& state() const { return state_; }
+
+ private:
+  EventLog& log_;
+  const std::string pool_;
+  Pool state_;
+  Random random_{std::random_device{}()};
+};
+
+int import_state(const ImportFlags& flags) {
+  auto file = read_state_file(flags.state);
+  if (!file) return refuse(file.error());
+  const auto imported = Pool::restore(file->snapshot);
+  if (!imported) return refuse(imported.error());
+  const auto log = SqliteLog::open(flags.store);
+  if (!log) return refuse(log.error());
+  auto before = recover(**log, flags.pool);
+  if (!before) return refuse(before.error());
+  const bool new_pool = before->next == 0;
+  Appender appender(**log, flags.pool, std::move(before->pool));
+  // A pool that is not there yet is made as the other was.
+  if (new_pool) {
+    if (const Status made = appender.append(imported->config()); !made) return refuse(made.error());
+  }
+  if (const Status done = appender.append(StateImported{.state = std::move(file->snapshot), .trust = flags.trust}); !done) {
+    return refuse(done.error());
+  }
+  return print(fmt::format("pool {} has the {} models of {} at a trust of {}\n", internal::printable(flags.pool),
+                           appender.state().present_models().size(), named(flags.state), internal::json_number(flags.trust)));
 }
 
-using Place = std::tuple<std::string, std::string, std::string, int>;  // model, channel, segment, band
+struct PairFlags {
+  std::string first, second;
+  std::string pool = "default";
+  std::string out;
 
-std::map<Place, FactorRow> by_place(const Pool& pool) {
-  std::map<Place, FactorRow> rows;
-  std::vector<FactorRow> factors = pool.factors();
-  for (FactorRow& row : factors) rows.emplace(Place{row.model, row.channel, row.segment, row.explanation.band}, std::move(row));
-  return rows;
+  void add_to(CLI::App& app) {
+    app.add_option("FIRST", first, "A state file or a store")->required()->type_name("");
+    app.add_option("SECOND", second, "Another")->required()->type_name("");
+    app.add_option("--pool", pool, "Which pool, of a store")->type_name("NAME")->capture_default_str();
+  }
+};
+
+int merge(const PairFlags& flags) {
+  const auto first = read_either(flags.first, flags.pool);
+  if (!first) return refuse(first.error());
+  const auto second = read_either(flags.second, flags.pool);
+  if (!second) return refuse(second.error());
+  auto merged = merge_states(first->snapshot, second->snapshot);
+  if (!merged) return refuse(merged.error());
+  return write(flags.out, {.pool = first->pool, .offset = first->offset + second->offset, .snapshot = std::move(merged).value()});
 }
 
-int diff(const std::string& first, const std::string& second, const std::string& pool) {
-  const auto a = load(first, pool);
-  if (!a) return refuse(a.error());
-  const auto b = load(second, pool);
-  if (!b) return refuse(b.error());
-  if (a->digest() == b->digest()) return print("The states are equal, digest " + a->digest().hex() + ".\n");
+Result<std::string> described(const StateFile& state) {
+  const auto pool = Pool::restore(state.snapshot);
+  if (!pool) return pool.error();
+  return fmt::format("{} {} {}, {} models, {} pending, latest event {}\n", digest_of(state.snapshot).hex(), pool->config().calibrator,
+                     pool->config().calibrator_version, pool->present_models().size(), pool->pending_decisions(),
+                     internal::utc_text(pool->time_ms()));
+}
 
+int diff(const PairFlags& flags) {
+  const auto first = read_either(flags.first, flags.pool);
+  if (!first) return refuse(first.error());
+  const auto second = read_either(flags.second, flags.pool);
+  if (!second) return refuse(second.error());
+  if (first->snapshot == second->snapshot) return print("The states are equal, digest " + digest_of(first->snapshot).hex() + ".\n");
+
+  const auto differences = diff_states(first->snapshot, second->snapshot);
+  if (!differences) return refuse(differences.error());
   report::Table table{.title = "Factors that differ",
                       .columns = {{.name = "model"},
                                   {.name = "channel"},
@@ -93,26 +182,20 @@ int diff(const std::string& first, const std::string& second, const std::string&
                                   {.name = "second", .kind = report::Kind::kNumber, .digits = 4},
                                   {.name = "first n", .kind = report::Kind::kNumber, .digits = 1},
                                   {.name = "second n", .kind = report::Kind::kNumber, .digits = 1}}};
-  const std::map<Place, FactorRow> in_a = by_place(*a);
-  const std::map<Place, FactorRow> in_b = by_place(*b);
-  std::map<Place, std::pair<const FactorRow*, const FactorRow*>> both;
-  for (const auto& [place, row] : in_a) both[place].first = &row;
-  for (const auto& [place, row] : in_b) both[place].second = &row;
-  const auto factor = [](const FactorRow* row) { return row == nullptr ? std::nullopt : std::optional(row->explanation.factor); };
-  const auto seen = [](const FactorRow* row) { return row == nullptr ? std::nullopt : std::optional(row->explanation.observations); };
-  for (const auto& [place, rows] : both) {
-    const auto& [left, right] = rows;
-    if (factor(left) == factor(right) && seen(left) == seen(right)) continue;
-    const auto& [model, channel, segment, band] = place;
-    table.rows.push_back({model, channel, segment, band, factor(left), factor(right), seen(left), seen(right)});
-  }
-  const auto described = [](const Pool& state) {
-    return fmt::format("{} {} {}, {} models, {} pending, latest event {}\n", state.digest().hex(), state.config().calibrator,
-                       state.config().calibrator_version, state.present_models().size(), state.pending_decisions(),
-                       internal::utc_text(state.time_ms()));
+  const auto value = [](const std::optional<BandState>& state, double BandState::*member) {
+    return state ? std::optional((*state).*member) : std::nullopt;
   };
-  return print("first:  " + described(*a) + "second: " + described(*b) +
-               (table.rows.empty() ? "No factor differs.\n" : "\n" + report::to_text(table)));
+  for (const BandDifference& row : *differences) {
+    const auto left = value(row.first, &BandState::factor), right = value(row.second, &BandState::factor);
+    const auto left_n = value(row.first, &BandState::n), right_n = value(row.second, &BandState::n);
+    if (left == right && left_n == right_n) continue;
+    table.rows.push_back({row.model, row.channel, row.segment, row.band, left, right, left_n, right_n});
+  }
+  const auto above = described(*first);
+  if (!above) return refuse(above.error());
+  const auto below = described(*second);
+  if (!below) return refuse(below.error());
+  return print("first:  " + *above + "second: " + *below + (table.rows.empty() ? "No factor differs.\n" : "\n" + report::to_text(table)));
 }
 
 }  // namespace
@@ -127,15 +210,29 @@ Command add_state_export(CLI::App& state) {
   return {app, [flags] { return export_state(*flags); }};
 }
 
+Command add_state_import(CLI::App& state) {
+  CLI::App* app = state.add_subcommand("import", "Let a pool that has made no decision yet start from an exported state");
+  const auto flags = std::make_shared<ImportFlags>();
+  app->add_option("FILE", flags->state, "The state, as exported or merged")->required()->type_name("");
+  app->add_option("STORE", flags->store, "The store that no server has; made if it is not there")->required()->type_name("");
+  app->add_option("--pool", flags->pool, "Which pool; made as the other was if it is not there")->type_name("NAME")->capture_default_str();
+  app->add_option("--trust", flags->trust, "What the evidence counts for here, in (0, 1]")->capture_default_str();
+  return {app, [flags] { return import_state(*flags); }};
+}
+
+Command add_state_merge(CLI::App& state) {
+  CLI::App* app = state.add_subcommand("merge", "Bring two states together, each as much as it has seen");
+  const auto flags = std::make_shared<PairFlags>();
+  flags->add_to(*app);
+  app->add_option("--out", flags->out, "The state that knows both")->required()->type_name("FILE");
+  return {app, [flags] { return merge(*flags); }};
+}
+
 Command add_state_diff(CLI::App& state) {
   CLI::App* app = state.add_subcommand("diff", "How two states differ: exported files, or pools of stores");
-  const auto first = std::make_shared<std::string>();
-  const auto second = std::make_shared<std::string>();
-  const auto pool = std::make_shared<std::string>("default");
-  app->add_option("FIRST", *first, "A state file or a store")->required()->type_name("");
-  app->add_option("SECOND", *second, "Another")->required()->type_name("");
-  app->add_option("--pool", *pool, "Which pool, of a store")->type_name("NAME")->capture_default_str();
-  return {app, [first, second, pool] { return diff(*first, *second, *pool); }};
+  const auto flags = std::make_shared<PairFlags>();
+  flags->add_to(*app);
+  return {app, [flags] { return diff(*flags); }};
 }
 
 }  // namespace margin::cli

@@ -77,6 +77,36 @@ class StateCommands(unittest.TestCase):
         self.assertIn("Factors that differ", said)
         self.assertIn("ada", said)
 
+    def factors(self, first, second):
+        """The rows of diff, by model and band: factor and n of both."""
+        rows = [line.split() for line in self.margin("diff", first, second).splitlines() if " verbalized " in line]
+        return {(row[0], row[2]): row[3:] for row in rows}
+
+    def test_a_new_deployment_starts_from_anothers_state_with_a_discount(self):
+        self.margin("export", "store.db", "--out", "state")
+        self.assertIn("pool default has the 3 models of state at a trust of 0.5", self.margin("import", "state", "new.db", "--trust", "0.5"))
+        rows = self.factors("state", "new.db")
+        self.assertEqual(len(rows), 9)
+        for there, here, n_there, n_here in rows.values():
+            self.assertAlmostEqual(float(n_here), float(n_there) / 2, delta=0.06)
+        self.assertIn("The store is sound.", self.margin("verify", "new.db"))
+        self.assertEqual(self.pools("new.db")["default"]["next"], 2)
+
+    def test_a_pool_that_has_decided_takes_no_state(self):
+        self.margin("export", "store.db", "--out", "state")
+        self.assertIn("decision", self.margin("import", "state", "store.db", code=2))
+        self.assertEqual(self.pools()["default"]["next"], 40)
+
+    def test_a_merge_has_seen_what_both_have(self):
+        self.margin("export", "store.db", "--out", "first")
+        self.margin("export", "store.db", "--at", "20", "--out", "second")
+        self.margin("merge", "first", "second", "--out", "both")
+        seen = {place: (float(row[2]), float(row[3])) for place, row in self.factors("first", "both").items()}
+        more = {place: float(row[3]) for place, row in self.factors("first", "second").items()}
+        self.assertTrue(seen)
+        for place, (before, after) in seen.items():
+            self.assertAlmostEqual(after, before + more[place], delta=0.11)
+
     def test_a_damaged_state_file_is_refused(self):
         self.margin("export", "store.db", "--out", "state")
         self.flip("state", b"ada", b"adb")
