@@ -159,7 +159,7 @@ Result<HttpReply> ask(const Endpoint& server, const HttpRequest& request, const 
   for (const auto& [name, value] : request.headers) {
     const bool breaks = value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos;
     if (breaks) return Error{ErrorCode::kInvalidArgument, name + ": a line end within a header"};
-    head += name + ": " + value + "\r\n";
+    head.append(name).append(": ").append(value).append("\r\n");
   }
   Connection connection(server, options);
   if (const Status opened = connection.open(); !opened) return opened.error();

@@ -34,6 +34,12 @@ std::string shown(const toml::node& node) {
   return node.is_table() ? "a table" : node.is_array() ? "an array" : "a date or time";
 }
 
+std::string no_table(const std::string& path, const toml::node& node) {
+  return path + ": got " + shown(node) + ", expected a table, [" + path + "]";
+}
+
+std::string dotted(std::string_view section, std::string_view key) { return std::string(section) + "." + std::string(key); }
+
 template <class Owner>
 std::optional<FieldValue> value_of(const Field<Owner>& field, const toml::node& node) {
   const auto* whole = node.as_integer();
@@ -168,7 +174,7 @@ class Loader {
         faults_.add(place(name.source()),
                     "no section named " + quoted(section) + elsewhere(section).value_or(internal::suggestion(section, known)));
       } else if (!node.is_table()) {
-        faults_.add(place(name.source()), section + ": got " + shown(node) + ", expected a table, [" + section + "]");
+        faults_.add(place(name.source()), no_table(section, node));
       } else if (section == kPools) {
         read_pools(*node.as_table());
       } else {
@@ -190,7 +196,7 @@ class Loader {
       const std::string key(name.str());
       const Field<Config>* field = find_field(section, key);
       if (field != nullptr) {
-        set(*field, config_, section + "." + key, place(name.source()), value_of(*field, node), shown(node));
+        set(*field, config_, dotted(section, key), place(name.source()), value_of(*field, node), shown(node));
       } else {
         faults_.add(place(name.source()),
                     section + ": no key named " + quoted(key) + elsewhere(key).value_or(internal::suggestion(key, keys_of(section))));
@@ -204,9 +210,9 @@ class Loader {
       if (const Status legal = check_pool_name(pool); !legal) {
         faults_.add(place(name.source()), "pools: " + legal.error().message);
       } else if (!node.is_table()) {
-        faults_.add(place(name.source()), "pools." + pool + ": got " + shown(node) + ", expected a table, [pools." + pool + "]");
+        faults_.add(place(name.source()), no_table(dotted(kPools, pool), node));
       } else {
-        read_pool("pools." + pool, *node.as_table(), config_.pools[pool]);
+        read_pool(dotted(kPools, pool), *node.as_table(), config_.pools[pool]);
       }
     }
   }
@@ -218,11 +224,11 @@ class Loader {
       stated[key] = place(name.source());
       const auto field = std::find_if(pool_fields().begin(), pool_fields().end(), [&](const auto& f) { return f.key == key; });
       if (field != pool_fields().end()) {
-        set(*field, pool, path + "." + key, stated[key], value_of(*field, node), shown(node));
+        set(*field, pool, dotted(path, key), stated[key], value_of(*field, node), shown(node));
       } else if (key == kCalibratorParameters) {
-        read_parameters(path + "." + key, node, pool.calibrator_parameters, stated);
+        read_parameters(dotted(path, key), node, pool.calibrator_parameters, stated);
       } else if (key == kVoteParameters) {
-        read_parameters(path + "." + key, node, pool.vote_parameters, stated);
+        read_parameters(dotted(path, key), node, pool.vote_parameters, stated);
       } else {
         faults_.add(stated[key], path + ": no key named " + quoted(key) + internal::suggestion(key, pool_keys()));
       }
@@ -244,12 +250,12 @@ class Loader {
     const std::string owner = path.substr(path.rfind('.') + 1);
     for (const auto& [name, value] : *table) {
       const std::string key(name.str());
-      stated[owner + "." + key] = place(name.source());
+      stated[dotted(owner, key)] = place(name.source());
       if (std::optional<ParameterValue> parameter = parameter_of(value)) {
         parameters[key] = *std::move(parameter);
       } else {
         faults_.add(place(name.source()),
-                    path + "." + key + ": got " + shown(value) + ", expected a number, a word or an array of numbers");
+                    dotted(path, key) + ": got " + shown(value) + ", expected a number, a word or an array of numbers");
       }
     }
   }
@@ -263,7 +269,7 @@ class Loader {
       const std::string section = lower(rest.substr(0, bar));
       const std::string key = lower(rest.substr(bar + 2));
       if (const Field<Config>* field = find_field(section, key)) {
-        set(*field, config_, section + "." + key, {name}, value_of(*field, text), quoted(text));
+        set(*field, config_, dotted(section, key), {name}, value_of(*field, text), quoted(text));
       } else if (section == kPools) {
         faults_.add({name}, "pools are configured in the file, not in the environment");
       } else {
