@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "margin/pool.h"
 #include "margin/uuid.h"
 
 namespace {
