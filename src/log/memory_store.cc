@@ -101,21 +101,21 @@ Status MemoryStore::compact(std::string_view pool, std::uint64_t before, AuditKe
   const std::lock_guard lock(mutex_);
   const auto found = partitions_.find(pool);
   if (found == partitions_.end()) return check_compaction(pool, before, std::nullopt);
-  auto& [first, records, offsets, audit, snapshots] = found->second;
-  const auto latest = snapshots.empty() ? std::nullopt : std::optional(snapshots.rbegin()->first);
+  Partition& partition = found->second;
+  const auto latest = partition.snapshots.empty() ? std::nullopt : std::optional(partition.snapshots.rbegin()->first);
   if (Status status = check_compaction(pool, before, latest); !status) return status;
-  for (; first < before; ++first) {
-    Result<std::string> rest = audited(records.front(), pool, first, kept);
+  for (; partition.first < before; ++partition.first) {
+    Result<std::string> rest = audited(partition.records.front(), pool, partition.first, kept);
     if (!rest) return rest.error();
-    bytes_ -= records.front().size();
-    records.pop_front();
+    bytes_ -= partition.records.front().size();
+    partition.records.pop_front();
     if (rest->empty()) continue;
     bytes_ += rest->size();
-    audit.emplace(first, std::move(rest).value());
+    partition.audit.emplace(partition.first, std::move(rest).value());
   }
-  if (kept == AuditKept::kNothing)
-    std::erase_if(offsets, [&](const auto& entry) { return entry.second < before && !audit.contains(entry.second); });
-  snapshots.erase(snapshots.begin(), snapshots.lower_bound(first));
+  std::erase_if(partition.offsets,
+                [&partition](const auto& entry) { return entry.second < partition.first && !partition.audit.contains(entry.second); });
+  partition.snapshots.erase(partition.snapshots.begin(), partition.snapshots.lower_bound(partition.first));
   return {};
 }
 
