@@ -5,7 +5,7 @@
 namespace margin {
 
 MemoryLog::MemoryLog(const MemoryLogOptions& options)
-    : store_(options.snapshots_kept),
+    : LogInMemory(options.snapshots_kept),
       queue_(options.queue, {.commit =
                                  [this](std::span<internal::Waiting> batch) {
                                    for (internal::Waiting& item : batch) item.offset = store_.append(item.pool, item.id, item.bytes);
@@ -16,22 +16,22 @@ MemoryLog::MemoryLog(const MemoryLogOptions& options)
 Status MemoryLog::append(const Entry& entry, Acknowledge acknowledge) { return queue_.append(entry, std::move(acknowledge)); }
 void MemoryLog::on_commit(std::function<void()> listener) { queue_.on_commit(std::move(listener)); }
 
-Result<std::vector<Record>> MemoryLog::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
+Result<std::vector<Record>> LogInMemory::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
   return store_.read(pool, from, records_max);
 }
 
-Result<std::optional<Record>> MemoryLog::find(std::string_view pool, const Uuid& id) { return store_.find(pool, id); }
-Result<std::vector<PoolPosition>> MemoryLog::pools() { return store_.pools(); }
+Result<std::optional<Record>> LogInMemory::find(std::string_view pool, const Uuid& id) { return store_.find(pool, id); }
+Result<std::vector<PoolPosition>> LogInMemory::pools() { return store_.pools(); }
 
-Status MemoryLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) { return store_.keep_snapshot(pool, snapshot); }
+Status LogInMemory::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) { return store_.keep_snapshot(pool, snapshot); }
 
-Result<std::optional<StoredSnapshot>> MemoryLog::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {
+Result<std::optional<StoredSnapshot>> LogInMemory::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {
   return store_.latest_snapshot(pool, at_or_before);
 }
 
-Result<std::vector<std::uint64_t>> MemoryLog::snapshots(std::string_view pool) { return store_.snapshots(pool); }
+Result<std::vector<std::uint64_t>> LogInMemory::snapshots(std::string_view pool) { return store_.snapshots(pool); }
 
-Status MemoryLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) { return store_.compact(pool, before, kept); }
+Status LogInMemory::compact(std::string_view pool, std::uint64_t before, AuditKept kept) { return store_.compact(pool, before, kept); }
 
 Status MemoryLog::writable() { return queue_.writable(); }
 

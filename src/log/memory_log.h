@@ -14,13 +14,11 @@ struct MemoryLogOptions {
   std::size_t snapshots_kept = 4;
 };
 
-class MemoryLog final : public EventLog {
+// The part of a log that a MemoryStore answers.
+class LogInMemory : public EventLog {
  public:
-  explicit MemoryLog(const MemoryLogOptions& options = {});
-  ~MemoryLog() override { queue_.close(); }
+  explicit LogInMemory(std::size_t snapshots_kept) : store_(snapshots_kept) {}
 
-  [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
-  void on_commit(std::function<void()> listener) override;
   [[nodiscard]] Result<std::vector<Record>> read(std::string_view pool, std::uint64_t from, std::size_t records_max) override;
   [[nodiscard]] Result<std::optional<Record>> find(std::string_view pool, const Uuid& id) override;
   [[nodiscard]] Result<std::vector<PoolPosition>> pools() override;
@@ -29,14 +27,25 @@ class MemoryLog final : public EventLog {
       std::string_view pool, std::uint64_t at_or_before = std::numeric_limits<std::uint64_t>::max()) override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> snapshots(std::string_view pool) override;
   [[nodiscard]] Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) override;
+
+ protected:
+  internal::MemoryStore store_;
+};
+
+class MemoryLog final : public LogInMemory {
+ public:
+  explicit MemoryLog(const MemoryLogOptions& options = {});
+  ~MemoryLog() override { queue_.close(); }
+
+  [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
+  void on_commit(std::function<void()> listener) override;
   [[nodiscard]] Status writable() override;
   [[nodiscard]] LogFigures figures() const override;
   void flush() override;
   void close() override;
 
  private:
-  internal::MemoryStore store_;
-  internal::CommitQueue queue_;  // after the store its thread writes to
+  internal::CommitQueue queue_;  // after the store, which its thread writes to
 };
 
 }  // namespace margin

@@ -77,21 +77,4 @@ void SimulatedLog::close() {
   closed_ = true;
 }
 
-Result<std::vector<Record>> SimulatedLog::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
-  return store_.read(pool, from, records_max);
-}
-
-Result<std::optional<Record>> SimulatedLog::find(std::string_view pool, const Uuid& id) { return store_.find(pool, id); }
-Result<std::vector<PoolPosition>> SimulatedLog::pools() { return store_.pools(); }
-
-Status SimulatedLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) { return store_.keep_snapshot(pool, snapshot); }
-
-Result<std::optional<StoredSnapshot>> SimulatedLog::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {
-  return store_.latest_snapshot(pool, at_or_before);
-}
-
-Result<std::vector<std::uint64_t>> SimulatedLog::snapshots(std::string_view pool) { return store_.snapshots(pool); }
-
-Status SimulatedLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) { return store_.compact(pool, before, kept); }
-
 }  // namespace margin

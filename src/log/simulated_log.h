@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "log/event_log.h"
-#include "log/memory_store.h"
+#include "log/memory_log.h"
 #include "margin/random.h"
 
 namespace margin {
@@ -24,9 +24,9 @@ struct LogFaults {
 };
 
 // No thread: nothing happens but in step(). One thread at a time.
-class SimulatedLog final : public EventLog {
+class SimulatedLog final : public LogInMemory {
  public:
-  SimulatedLog(std::uint64_t seed, const LogFaults& faults) : random_(seed), faults_(faults) {}
+  SimulatedLog(std::uint64_t seed, const LogFaults& faults) : LogInMemory(4), random_(seed), faults_(faults) {}
 
   // One thing happens: some waiting appends of a pool are written, and acknowledgements of one pool come. False: nothing was waiting.
   bool step();
@@ -35,14 +35,6 @@ class SimulatedLog final : public EventLog {
 
   [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
   void on_commit(std::function<void()> listener) override { listener_ = std::move(listener); }
-  [[nodiscard]] Result<std::vector<Record>> read(std::string_view pool, std::uint64_t from, std::size_t records_max) override;
-  [[nodiscard]] Result<std::optional<Record>> find(std::string_view pool, const Uuid& id) override;
-  [[nodiscard]] Result<std::vector<PoolPosition>> pools() override;
-  [[nodiscard]] Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) override;
-  [[nodiscard]] Result<std::optional<StoredSnapshot>> latest_snapshot(
-      std::string_view pool, std::uint64_t at_or_before = std::numeric_limits<std::uint64_t>::max()) override;
-  [[nodiscard]] Result<std::vector<std::uint64_t>> snapshots(std::string_view pool) override;
-  [[nodiscard]] Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) override;
   [[nodiscard]] Status writable() override { return {}; }
   [[nodiscard]] LogFigures figures() const override { return figures_; }
   // Steps until nothing waits.
@@ -70,7 +62,6 @@ class SimulatedLog final : public EventLog {
 
   Random random_;
   const LogFaults faults_;
-  internal::MemoryStore store_{4};
   std::map<std::string, Partition> partitions_;
   std::function<void()> listener_;
   LogFigures figures_;
