@@ -28,7 +28,7 @@ TEST_F(TrustTest, IsTheLibrarysOnTheSameSharesAndOutcomes) {
   auto twin = std::move(DecisionTrust::make("margin_adaptive", 2, {})).value();
   for (int i = 0; i < 80; ++i) {
     const Uuid id = decide({{"a", "x", 0.9}, {"b", i % 3 == 0 ? "y" : "x", 0.5}});
-    const auto& made = std::get<DecisionMade>(log_.back().body);
+    const auto made = std::get<DecisionMade>(log_.back().body);  // a copy: the log grows
     const Sureness expected = twin.of(made.share);
     EXPECT_EQ(made.sure.p_correct, expected.p_correct);
     EXPECT_EQ(made.sure.low, expected.low);
