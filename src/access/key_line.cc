@@ -61,8 +61,14 @@ bool read_field(std::string_view name, const dom::element& value, Key& key) {
   if (name == "name") return read_text(value, key.grant.name);
   if (name == "scopes") return read_scopes(value, key.grant.scopes);
   if (name == "tenant") return read_text(value, key.grant.tenant);
-  if (name == "weight") return value.get_double().get(key.grant.weight) == simdjson::SUCCESS;
-  if (name == "requests_per_second") return value.get_double().get(key.grant.requests_per_second) == simdjson::SUCCESS;
+  // Adding 0 turns a negative zero, which would not be read back from "-0", into the plain one.
+  const auto read_number = [&](double& number) {
+    const bool read = value.get_double().get(number) == simdjson::SUCCESS;
+    number += 0.0;
+    return read;
+  };
+  if (name == "weight") return read_number(key.grant.weight);
+  if (name == "requests_per_second") return read_number(key.grant.requests_per_second);
   if (name == "created_ms") return read_time(value, key.created_ms);
   if (name == "revoked_ms") return read_time(value, key.revoked_ms.emplace());
   std::string_view digits;

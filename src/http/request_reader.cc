@@ -293,10 +293,20 @@ void RequestReader::accept_body(std::size_t body_bytes_max) {
   }
 }
 
+namespace {
+
+// The header of the last chunk without its end. It needs more in any case, and Beast asserts, when it looks at one again, that the end is
+// there.
+bool cut_last_chunk(std::string_view unread) {
+  return unread.size() < std::string_view("0\r\n\r\n").size() && unread.starts_with('0') && unread.find('\n') != std::string_view::npos;
+}
+
+}  // namespace
+
 RequestReader::Step RequestReader::read_body() {
   Parser& parser = *parsing_->parser;
   while (!parser.is_done()) {
-    if (position_ == end_) return Step::kNeedMore;
+    if (position_ == end_ || (parser.chunked() && cut_last_chunk(unread()))) return Step::kNeedMore;
     beast::error_code error;
     // One put parses one piece of the body, or one chunk's header with the trailers that may follow the last.
     const std::size_t body_bytes = request_.body.size();
