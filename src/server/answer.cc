@@ -68,7 +68,7 @@ void Answer::json(std::string body, int status) {
 http::Stream Answer::stream(http::Response head) {
   for (auto& header : headers_) head.headers.push_back(std::move(header));
   note(head.status);
-  return std::move(reply_).start_stream(std::move(head));
+  return std::move(reply_).start_stream(head);
 }
 
 }  // namespace margin::server

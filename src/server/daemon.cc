@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::seconds kStreamPing{15};
 constexpr std::chrono::hours kRetainEvery{1};
-constexpr std::int64_t kDayMs = 24 * 3600 * 1000;
+constexpr std::int64_t kDayMs = 86'400'000;
 
 std::int64_t wall_clock_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();

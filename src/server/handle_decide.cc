@@ -107,7 +107,7 @@ void repeat(App& app, const SharedAnswer& answer, ServedPool& pool, Uuid id, con
 
 }  // namespace
 
-void decide(App& app, Call call) {
+void decide(App& app, const Call& call) {
   const Json* body = server::body_of(app, call);
   if (body == nullptr) return;
   Asked asked;

@@ -38,7 +38,7 @@ void answer_record(const Call& call, const ServedPool& pool, const Record& recor
 
 }  // namespace
 
-void list_decisions(App& app, Call call) {
+void list_decisions(App& app, const Call& call) {
   std::size_t count = 100;
   if (const auto limit = http::query_value(call.request.query, "limit")) {
     const auto [end, status] = std::from_chars(limit->data(), limit->data() + limit->size(), count);
@@ -58,7 +58,7 @@ void list_decisions(App& app, Call call) {
   call.answer->json(out.close(']').close('}').take());
 }
 
-void show_decision(App& app, Call call) {
+void show_decision(App& app, const Call& call) {
   const auto id = Uuid::parse(call.arguments[0].starts_with("chatcmpl-") ? call.arguments[0].substr(9) : call.arguments[0]);
   if (!id) return call.answer->refuse(Fault{"decision_id", "decision_id: expected a UUID"});
   for (const auto& [name, pool] : app.service().pools()) {

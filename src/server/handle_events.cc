@@ -3,7 +3,7 @@
 
 namespace margin::server {
 
-void stream_events(App& app, Call call) {
+void stream_events(App& app, const Call& call) {
   EventStream::Wanted wanted{.caller = call.caller, .pool = ""};
   if (const auto name = http::query_value(call.request.query, "pool")) {
     const service::ServedPool* pool = find_pool(app, call, *name);

@@ -251,13 +251,13 @@ std::vector<std::string> split_lines(std::string_view body) {
 
 }  // namespace
 
-void feedback(App& app, Call call) {
+void feedback(App& app, const Call& call) {
   const Json* body = body_of(app, call);
   if (body == nullptr) return;
   take(app, call.caller, *body, request_mark(call), [answer = call.answer](http::Response response) { answer->send(std::move(response)); });
 }
 
-void feedback_batch(App& app, Call call) {
+void feedback_batch(App& app, const Call& call) {
   const std::vector<std::string> lines = split_lines(call.request.body);
   const auto lines_max = static_cast<std::size_t>(app.config().limits.batch_lines);
   if (lines.empty()) return call.answer->send(refusal(400, "invalid_value", "body: expected one JSON object per line"));
@@ -282,7 +282,7 @@ void feedback_batch(App& app, Call call) {
   }
 }
 
-void revert_feedback(App& app, Call call) {
+void revert_feedback(App& app, const Call& call) {
   const Json* body = body_of(app, call);
   if (body == nullptr) return;
   ObjectReader in(*body, "");

@@ -15,7 +15,7 @@ void change(App& app, const Call& call, EventBody body) {
 
 }  // namespace
 
-void join_model(App& app, Call call) {
+void join_model(App& app, const Call& call) {
   ModelJoined joined{.model = call.arguments[1]};
   if (!call.request.body.empty()) {
     const Json* body = body_of(app, call);
@@ -27,9 +27,9 @@ void join_model(App& app, Call call) {
   change(app, call, std::move(joined));
 }
 
-void leave_model(App& app, Call call) { change(app, call, ModelLeft{call.arguments[1]}); }
+void leave_model(App& app, const Call& call) { change(app, call, ModelLeft{call.arguments[1]}); }
 
-void pin_model(App& app, Call call) {
+void pin_model(App& app, const Call& call) {
   const Json* body = body_of(app, call);
   if (body == nullptr) return;
   ObjectReader in(*body, "");
@@ -39,8 +39,8 @@ void pin_model(App& app, Call call) {
   change(app, call, FactorPinned{.model = call.arguments[1], .factor = *factor});
 }
 
-void unpin_model(App& app, Call call) { change(app, call, FactorUnpinned{call.arguments[1]}); }
-void freeze_pool(App& app, Call call) { change(app, call, LearningFrozen{}); }
-void resume_pool(App& app, Call call) { change(app, call, LearningResumed{}); }
+void unpin_model(App& app, const Call& call) { change(app, call, FactorUnpinned{call.arguments[1]}); }
+void freeze_pool(App& app, const Call& call) { change(app, call, LearningFrozen{}); }
+void resume_pool(App& app, const Call& call) { change(app, call, LearningResumed{}); }
 
 }  // namespace margin::server

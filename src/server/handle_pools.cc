@@ -21,7 +21,7 @@ void show(App& app, const Call& call, Render render) {
 
 }  // namespace
 
-void list_pools(App& app, Call call) {
+void list_pools(App& app, const Call& call) {
   JsonWriter out;
   out.open('{').key("pools").open('[');
   for (const auto& [name, pool] : app.service().pools()) {
@@ -30,11 +30,11 @@ void list_pools(App& app, Call call) {
   call.answer->json(out.close(']').close('}').take());
 }
 
-void show_pool(App& app, Call call) {
+void show_pool(App& app, const Call& call) {
   show(app, call, [&](JsonWriter& out, const ServedPool& pool) { render_pool(out, call.arguments[0], pool); });
 }
 
-void put_pool(App& app, Call call) {
+void put_pool(App& app, const Call& call) {
   if (std::string fault = pool_name_fault(call.arguments[0]); !fault.empty()) return call.answer->refuse(Fault{"pool", std::move(fault)});
   const Json* body = body_of(app, call);
   if (body == nullptr) return;
@@ -47,7 +47,7 @@ void put_pool(App& app, Call call) {
                   [&app, stored, name = call.arguments[0]](JsonWriter& out) { render_pool(out, name, *app.service().find(stored)); });
 }
 
-void show_factors(App& app, Call call) {
+void show_factors(App& app, const Call& call) {
   show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
     out.open('{').key("pool").text(call.arguments[0]).key("factors").open('[');
     for (const FactorRow& row : pool.pool().factors()) render_factor(out, row);
@@ -55,7 +55,7 @@ void show_factors(App& app, Call call) {
   });
 }
 
-void show_calibration(App& app, Call call) {
+void show_calibration(App& app, const Call& call) {
   show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
     out.open('{').key("pool").text(call.arguments[0]).key("models").open('{');
     for (const auto& [model, scores] : pool.scores()) {
@@ -70,7 +70,7 @@ void show_calibration(App& app, Call call) {
   });
 }
 
-void show_alarms(App& app, Call call) {
+void show_alarms(App& app, const Call& call) {
   show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
     out.open('{').key("pool").text(call.arguments[0]).key("alarms").open('[');
     for (const Alarm& alarm : pool.pool().alarms()) render_alarm(out, alarm);

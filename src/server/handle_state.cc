@@ -8,7 +8,7 @@
 
 namespace margin::server {
 
-void export_state(App& app, Call call) {
+void export_state(App& app, const Call& call) {
   const service::ServedPool* pool = find_pool(app, call, call.arguments[0]);
   if (pool == nullptr) return;
   if (pool->pool().needs_fold()) {
@@ -21,7 +21,7 @@ void export_state(App& app, Call call) {
   call.answer->send(std::move(response));
 }
 
-void import_state(App& app, Call call) {
+void import_state(App& app, const Call& call) {
   double trust = 1.0;
   if (const auto text = http::query_value(call.request.query, "trust")) {
     const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), trust);

@@ -5,9 +5,9 @@
 
 namespace margin::server {
 
-void show_health(App& /*app*/, Call call) { call.answer->json(R"({"status":"ok"})"); }
+void show_health(App& /*app*/, const Call& call) { call.answer->json(R"({"status":"ok"})"); }
 
-void show_ready(App& app, Call call) {
+void show_ready(App& app, const Call& call) {
   JsonWriter out;
   const Status writable = app.service().log().writable();
   const bool ready = writable.ok() && !app.draining();
@@ -17,7 +17,7 @@ void show_ready(App& app, Call call) {
   call.answer->json(out.close(']').close('}').take(), ready ? 200 : 503);
 }
 
-void show_status(App& app, Call call) {
+void show_status(App& app, const Call& call) {
   const LogFigures figures = app.service().log().figures();
   const bool with_digest = http::query_value(call.request.query, "digest") == "true";
   JsonWriter out;
@@ -34,13 +34,13 @@ void show_status(App& app, Call call) {
   call.answer->json(out.close(']').close('}').take());
 }
 
-void show_metrics(App& app, Call call) {
+void show_metrics(App& app, const Call& call) {
   http::Response response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   response.body = app.metrics().render(app);
   call.answer->send(std::move(response));
 }
 
-void show_openapi(App& /*app*/, Call call) { call.answer->json(std::string(openapi_document())); }
+void show_openapi(App& /*app*/, const Call& call) { call.answer->json(std::string(openapi_document())); }
 
 }  // namespace margin::server

@@ -15,9 +15,7 @@
 namespace margin::server {
 namespace {
 
-using service::PoolCounts;
 using service::ScoreWindow;
-using service::ServedPool;
 
 std::string show(double value) {
   char buffer[32];
@@ -201,7 +199,8 @@ void DurationHistogram::render(std::string& out, std::string_view name, const st
   for (std::size_t i = 0; i <= kBounds.size(); ++i) {
     below += counts_[i];
     const std::string bound = i < kBounds.size() ? show(kBounds[i]) : "+Inf";
-    out += std::string(name) + "_bucket{" + labels + comma + "le=\"" + bound + "\"} " + std::to_string(below) + "\n";
+    out.append(name).append("_bucket{").append(labels).append(comma).append("le=\"").append(bound).append("\"} ");
+    out.append(std::to_string(below)).append("\n");
   }
   const std::string in_brackets = labels.empty() ? "" : "{" + labels + "}";
   out += std::string(name) + "_sum" + in_brackets + " " + show(sum_) + "\n";

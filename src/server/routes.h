@@ -29,7 +29,7 @@ struct Route {
   std::string_view method;
   std::string_view pattern;            // "/v1/pools/{pool}"
   std::optional<access::Scope> scope;  // none: anybody
-  void (*handle)(App&, Call);
+  void (*handle)(App&, const Call&);
   // Whether it changes something: such a request must not come from a web page that a browser happens to show.
   [[nodiscard]] bool changes() const { return method != "GET"; }
 };
@@ -44,31 +44,31 @@ struct Match {
 [[nodiscard]] Match match(std::string_view method, std::string_view path);
 
 // What the route table calls; a file for each group.
-void decide(App& app, Call call);    // handle_decide.cc
-void feedback(App& app, Call call);  // handle_feedback.cc
-void feedback_batch(App& app, Call call);
-void revert_feedback(App& app, Call call);
-void list_pools(App& app, Call call);  // handle_pools.cc
-void show_pool(App& app, Call call);
-void put_pool(App& app, Call call);
-void show_factors(App& app, Call call);
-void show_calibration(App& app, Call call);
-void show_alarms(App& app, Call call);
-void join_model(App& app, Call call);  // handle_models.cc
-void leave_model(App& app, Call call);
-void pin_model(App& app, Call call);
-void unpin_model(App& app, Call call);
-void freeze_pool(App& app, Call call);
-void resume_pool(App& app, Call call);
-void export_state(App& app, Call call);  // handle_state.cc
-void import_state(App& app, Call call);
-void list_decisions(App& app, Call call);  // handle_decisions.cc
-void show_decision(App& app, Call call);
-void stream_events(App& app, Call call);  // handle_events.cc
-void show_health(App& app, Call call);    // handle_system.cc
-void show_ready(App& app, Call call);
-void show_status(App& app, Call call);
-void show_metrics(App& app, Call call);
-void show_openapi(App& app, Call call);
+void decide(App& app, const Call& call);    // handle_decide.cc
+void feedback(App& app, const Call& call);  // handle_feedback.cc
+void feedback_batch(App& app, const Call& call);
+void revert_feedback(App& app, const Call& call);
+void list_pools(App& app, const Call& call);  // handle_pools.cc
+void show_pool(App& app, const Call& call);
+void put_pool(App& app, const Call& call);
+void show_factors(App& app, const Call& call);
+void show_calibration(App& app, const Call& call);
+void show_alarms(App& app, const Call& call);
+void join_model(App& app, const Call& call);  // handle_models.cc
+void leave_model(App& app, const Call& call);
+void pin_model(App& app, const Call& call);
+void unpin_model(App& app, const Call& call);
+void freeze_pool(App& app, const Call& call);
+void resume_pool(App& app, const Call& call);
+void export_state(App& app, const Call& call);  // handle_state.cc
+void import_state(App& app, const Call& call);
+void list_decisions(App& app, const Call& call);  // handle_decisions.cc
+void show_decision(App& app, const Call& call);
+void stream_events(App& app, const Call& call);  // handle_events.cc
+void show_health(App& app, const Call& call);    // handle_system.cc
+void show_ready(App& app, const Call& call);
+void show_status(App& app, const Call& call);
+void show_metrics(App& app, const Call& call);
+void show_openapi(App& app, const Call& call);
 
 }  // namespace margin::server

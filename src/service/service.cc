@@ -86,7 +86,7 @@ void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfi
       pool = find(name);
     }
     if (pool->next_offset() > 0 && pool->pool().config() == resolved(wanted)) continue;
-    Status written = commit(prepare(*pool, wanted), [this, name](const Result<Applied>& applied) {
+    Status written = commit(prepare(*pool, wanted), [this, name = pool->name()](const Result<Applied>& applied) {
       if (!applied) {
         options_.complain("pool " + name + ": its configuration could not be written: " + applied.error().message);
       } else if (applied->result.error) {
