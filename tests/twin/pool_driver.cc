@@ -1,5 +1,5 @@
-// Reads commands as JSON lines, drives a pool with them and prints an answer per line; twin.py compares. Folds again when a revert asks for
-// it.
+// Reads commands as JSON lines, drives a pool with them and prints an answer per line; pool_against_twin.py compares. Folds again when a
+// revert asks for it.
 #include <simdjson.h>
 
 #include <cstdio>
