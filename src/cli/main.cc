@@ -19,6 +19,7 @@ constexpr const char* kFooter =
     "  margin replay log.jsonl --method all --json    every method, for a program to read\n"
     "  margin simulate paper --out paper.jsonl        a synthetic log whose truth is known\n"
     "  margin experiment shift --all-pairs log.jsonl  what happens when the work changes?\n"
+    "  margin serve                                   decisions and outcomes over HTTP, on a log that survives crashes\n"
     "  margin methods                                 calibrators and votes with their parameters\n"
     "  margin config check margin.toml                is this configuration right?\n"
     "Exit codes: 0 done, 1 failed, 2 bad input or usage.";
