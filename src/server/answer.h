@@ -9,8 +9,8 @@
 
 #include "http/message.h"
 #include "http/server.h"
+#include "json/json.h"
 #include "margin/result.h"
-#include "server/json.h"
 
 namespace margin::server {
 

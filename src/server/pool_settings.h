@@ -2,9 +2,9 @@
 #pragma once
 
 #include "config/config.h"
+#include "json/json.h"
 #include "margin/event.h"
 #include "margin/result.h"
-#include "server/json.h"
 
 namespace margin::server {
 

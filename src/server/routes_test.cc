@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "server/json.h"
+#include "json/json.h"
 #include "server/openapi.h"
 
 namespace margin::server {

@@ -1,4 +1,4 @@
-#include "server/json.h"
+#include "json/json.h"
 
 #include <simdjson.h>
 
@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 
-namespace margin::server {
+namespace margin {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
@@ -37,7 +37,9 @@ const Json* Json::find(std::string_view key) const {
 struct JsonParser::State {
   std::size_t depth_max = 0;
   ondemand::parser parser;
+  ondemand::document* at_work = nullptr;  // while parsing
   std::string padded;
+  std::size_t body_bytes = 0;
   Json root;
   std::deque<std::vector<Json>> lists;  // children of every list and object; a deque keeps addresses
   std::size_t lists_used = 0;
@@ -74,6 +76,18 @@ struct JsonParser::State {
       }
     }
     return simdjson::INCORRECT_TYPE;
+  }
+
+  // Reads it and keeps where its text stands.
+  simdjson::error_code read_child(ondemand::value& value, Json& out, std::size_t depth) {
+    out.raw_ = trimmed(value.raw_json_token());
+    if (const auto error = read(value, out, depth)) return error;
+    if (out.children_ != nullptr) {
+      const char* end = nullptr;
+      if (at_work->current_location().get(end) != simdjson::SUCCESS) end = padded.data() + body_bytes;
+      out.raw_ = trimmed(std::string_view(out.raw_.data(), static_cast<std::size_t>(end - out.raw_.data())));
+    }
+    return simdjson::SUCCESS;
   }
 
   static simdjson::error_code is_null(ondemand::value& value) {
@@ -114,7 +128,7 @@ struct JsonParser::State {
       ondemand::value inner;
       if (const auto error = element.get(inner)) return error;
       Json child;
-      if (const auto error = read(inner, child, depth - 1)) return error;
+      if (const auto error = read_child(inner, child, depth - 1)) return error;
       children.push_back(child);
     }
     out.type_ = Json::Type::kList;
@@ -133,7 +147,7 @@ struct JsonParser::State {
       if (const auto error = field.unescaped_key().get(child.key_)) return error;
       ondemand::value inner;
       if (const auto error = field.value().get(inner)) return error;
-      if (const auto error = read(inner, child, depth - 1)) return error;
+      if (const auto error = read_child(inner, child, depth - 1)) return error;
       children.push_back(child);
     }
     if (!distinct_keys(children)) return simdjson::INCORRECT_TYPE;
@@ -166,7 +180,10 @@ Result<const Json*> JsonParser::parse(std::string_view body) {
   state.padded.assign(body);
   state.padded.append(simdjson::SIMDJSON_PADDING, '\0');
 
+  state.body_bytes = body.size();
+  state.root.raw_ = body;
   ondemand::document document;
+  state.at_work = &document;
   auto error = state.parser.iterate(state.padded.data(), body.size(), state.padded.size()).get(document);
   if (error == simdjson::SUCCESS) error = state.read(document, state.root, state.depth_max);
   const char* behind = nullptr;
@@ -272,4 +289,4 @@ std::optional<Fault> ObjectReader::finish() {
   return fault_;
 }
 
-}  // namespace margin::server
+}  // namespace margin

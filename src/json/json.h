@@ -1,4 +1,5 @@
-// Json: a request body as a tree of values that know where they stand, so that an error names the field. Used by the handlers.
+// Json: a text as a tree of values that know where they stand, so that an error names the field. Used for request bodies and for what
+// upstreams reply.
 // Numbers are read to the last bit whatever their length; depth, size and duplicate keys are checked once, while parsing.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "margin/result.h"
 
-namespace margin::server {
+namespace margin {
 
 // What is wrong with a request, in the terms of the one error shape.
 struct Fault {
@@ -33,6 +34,8 @@ class Json {
   [[nodiscard]] bool flag() const { return number_ != 0.0; }
   [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] std::string_view key() const { return key_; }
+  // The value as it was written, byte for byte.
+  [[nodiscard]] std::string_view raw() const { return raw_; }
   // Elements or members, in their order.
   [[nodiscard]] std::span<const Json> items() const;
   [[nodiscard]] const Json* find(std::string_view key) const;
@@ -43,6 +46,7 @@ class Json {
   double number_ = 0.0;
   std::string_view text_;
   std::string_view key_;
+  std::string_view raw_;
   const std::vector<Json>* children_ = nullptr;
 };
 
@@ -99,4 +103,4 @@ class ObjectReader {
 // "a number", "text", ...: what a value is, for messages.
 [[nodiscard]] std::string_view name_of(Json::Type type);
 
-}  // namespace margin::server
+}  // namespace margin

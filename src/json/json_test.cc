@@ -1,5 +1,5 @@
 // Request bodies: what is read, what is refused and how the refusal names its place.
-#include "server/json.h"
+#include "json/json.h"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,25 @@
 
 #include "margin/random.h"
 
-namespace margin::server {
+namespace margin {
 namespace {
 
 std::string refused(std::string_view body, std::size_t depth = 8) {
   JsonParser parser(depth);
   const auto parsed = parser.parse(body);
   return parsed ? "was accepted" : parsed.error().message;
+}
+
+TEST(Json, ValuesKeepTheirTextByteForByte) {
+  JsonParser parser(8);
+  const auto parsed = parser.parse(R"({"a" : [1, {"b":"\u00e9" } ] , "c":1.0e+02 ,"d":"x\n" , "e":null })");
+  ASSERT_TRUE(parsed.ok());
+  const Json& body = **parsed;
+  EXPECT_EQ(body.find("a")->raw(), R"([1, {"b":"\u00e9" } ])");
+  EXPECT_EQ(body.find("a")->items()[1].raw(), R"({"b":"\u00e9" })");
+  EXPECT_EQ(body.find("c")->raw(), "1.0e+02");
+  EXPECT_EQ(body.find("d")->raw(), R"("x\n")");
+  EXPECT_EQ(body.find("e")->raw(), "null");
 }
 
 TEST(Json, ReadsEveryType) {
@@ -101,4 +113,4 @@ TEST(ObjectReader, NullIsAbsent) {
 }
 
 }  // namespace
-}  // namespace margin::server
+}  // namespace margin
