@@ -11,6 +11,10 @@ test=(libgtest-dev librapidcheck-dev libbenchmark-dev
       pybind11-dev python3-dev python3-pytest python3-hypothesis python3-matplotlib mypy
       clang clang-tidy clang-format libclang-rt-14-dev)
 
+# Node and chromium may come from elsewhere (others' Node conflicts with Debian's npm): Debian's are wanted only where there is none.
+command -v node >/dev/null && command -v npm >/dev/null || build+=(nodejs npm)
+command -v chromium >/dev/null || test+=(chromium)
+
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;
   test) wanted=("${build[@]}" "${test[@]}") ;;

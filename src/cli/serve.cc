@@ -44,8 +44,8 @@ Command add_serve(CLI::App& root) {
             options->version = version();
             options->listening = [hello, demo = options->demo](const std::string& url) {
               std::printf("MARGIN listens on %s\n", url.c_str());
-              if (demo)
-                std::printf("The pool `demo` is simulated: its models, answers and outcomes are made up. %s/v1/pools/demo\n", url.c_str());
+              if (demo) std::printf("The pool `demo` is simulated: its models, answers and outcomes are made up.\n");
+              std::printf("Dashboard: %s/dashboard/\n", url.c_str());
               if (*hello) std::printf(kHello, url.c_str());
               std::fflush(stdout);
             };

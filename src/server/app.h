@@ -26,6 +26,7 @@ struct AppParts {
   config::Config config;
   access::KeyRing keys;
   std::string version;
+  bool demo = false;  // a pool of simulated models is among the served ones
 };
 
 class App : public http::Handler {
@@ -37,6 +38,8 @@ class App : public http::Handler {
   [[nodiscard]] service::Service& service() { return parts_.service; }
   [[nodiscard]] const config::Config& config() const { return parts_.config; }
   [[nodiscard]] const std::string& version() const { return parts_.version; }
+  [[nodiscard]] const access::KeyRing& keys() const { return parts_.keys; }
+  [[nodiscard]] bool demo() const { return parts_.demo; }
   [[nodiscard]] JsonParser& parser() { return parser_; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   [[nodiscard]] EventStream& events() { return events_; }

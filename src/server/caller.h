@@ -4,12 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "access/key.h"
+
 namespace margin::server {
 
 struct Caller {
   std::string tenant;   // empty: all pools are theirs
   std::string source;   // provenance of feedback; names the key, or "local" where no key is configured
   double weight = 1.0;  // of their feedback; 0: recorded, never learned
+  access::Scopes scopes{};
 
   // Pools of a tenant are stored under its name, so nobody can name another's.
   [[nodiscard]] std::string prefix() const { return tenant.empty() ? "" : tenant + "/"; }

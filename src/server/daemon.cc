@@ -91,7 +91,7 @@ class Daemon {
     auto service = service::Service::open(*log_, service_options());
     if (!service) return service.error();
     service_ = std::move(*service);
-    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version});
+    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, options_.demo});
     server_ = std::make_unique<http::Server>(loop_,
                                              http::ListenOptions{.address = address.host,
                                                                  .port = address.port,

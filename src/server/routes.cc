@@ -29,6 +29,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/decisions", Scope::kRead, list_decisions},
     Route{"GET", "/v1/decisions/{decision}", Scope::kRead, show_decision},
     Route{"GET", "/v1/events", Scope::kRead, stream_events},
+    Route{"GET", "/v1/session", Scope::kRead, show_session},
     Route{"GET", "/health", std::nullopt, show_health},
     Route{"GET", "/health/liveness", std::nullopt, show_health},
     Route{"GET", "/ready", std::nullopt, show_ready},
@@ -36,6 +37,10 @@ constexpr std::array kRoutes = {
     Route{"GET", "/status", Scope::kRead, show_status},
     Route{"GET", "/metrics", Scope::kRead, show_metrics},
     Route{"GET", "/openapi.json", std::nullopt, show_openapi},
+    Route{"GET", "/", std::nullopt, open_dashboard},
+    Route{"GET", "/dashboard", std::nullopt, open_dashboard},
+    Route{"GET", "/dashboard/", std::nullopt, show_dashboard},
+    Route{"GET", "/dashboard/assets/{file}", std::nullopt, show_dashboard_file},
 };
 
 // One segment of a path or pattern, taken off its front.

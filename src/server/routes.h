@@ -70,5 +70,9 @@ void show_ready(App& app, const Call& call);
 void show_status(App& app, const Call& call);
 void show_metrics(App& app, const Call& call);
 void show_openapi(App& app, const Call& call);
+void show_session(App& app, const Call& call);    // handle_session.cc
+void open_dashboard(App& app, const Call& call);  // handle_dashboard.cc
+void show_dashboard(App& app, const Call& call);
+void show_dashboard_file(App& app, const Call& call);
 
 }  // namespace margin::server

@@ -1,0 +1,10 @@
+import { chromium } from "playwright-core";
+const [url, out, scheme = "light", width = "1280", full = "1", wait = "2500"] = process.argv.slice(2);
+const b = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-quic"] });
+const p = await b.newPage({ viewport: { width: +width, height: 900 }, colorScheme: scheme });
+p.on("console", (m) => m.type() !== "info" && console.log("console", m.type(), m.text()));
+p.on("pageerror", (e) => console.log("pageerror", e.message));
+await p.goto(url);
+await p.waitForTimeout(+wait);
+await p.screenshot({ path: out, fullPage: full === "1" });
+await b.close();

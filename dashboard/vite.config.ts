@@ -1,0 +1,13 @@
+// How the dashboard is built and tested. Paths are relative, so that it also works behind a proxy that adds a prefix.
+import { defineConfig } from "vitest/config";
+
+// With `npm run dev`, requests go to a server that runs already: MARGIN_URL, or the usual address.
+const target = process.env.MARGIN_URL ?? "http://127.0.0.1:8080";
+
+export default defineConfig({
+  base: "./",
+  esbuild: { jsx: "automatic" },
+  build: { target: "es2020", modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
+  server: { proxy: { "/v1": target, "/status": target, "/health": target } },
+  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true },
+});
