@@ -10,8 +10,12 @@ True
 from margin.errors import (Conflict, Corrupt, InvalidArgument, LimitExceeded, MarginError, NotFound, Unavailable, Unsupported,
                            WrongType)
 from margin._core import Calibrator, Explanation, methods
+from margin import metrics
+from margin.frame import Frame
+from margin.pool import Pool
+from margin.types import CalibratedResponse, Decision, Receipt, Response, Vote
 
 __all__ = [
-    "Calibrator", "Conflict", "Corrupt", "Explanation", "InvalidArgument", "LimitExceeded", "MarginError", "NotFound", "Unavailable",
-    "Unsupported", "WrongType", "methods",
+    "CalibratedResponse", "Calibrator", "Conflict", "Corrupt", "Decision", "Explanation", "Frame", "InvalidArgument", "LimitExceeded",
+    "MarginError", "NotFound", "Pool", "Receipt", "Response", "Unavailable", "Unsupported", "Vote", "WrongType", "methods", "metrics",
 ]

@@ -46,5 +46,7 @@ class Lock {
 };
 
 void bind_calibrator(py::module_& module);
+void bind_pool(py::module_& module);
+void bind_metrics(py::module_& module);
 
 }  // namespace margin::python

@@ -36,4 +36,6 @@ void raise_wrong_type(const std::string& message) { raise_as("WrongType", messag
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The C++ core of MARGIN. Import margin instead: it has everything that is meant to be used.";
   margin::python::bind_calibrator(module);
+  margin::python::bind_pool(module);
+  margin::python::bind_metrics(module);
 }
