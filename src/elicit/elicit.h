@@ -33,19 +33,28 @@ struct Template {
   std::string_view name;             // "choice/line@1": recorded with each response; another text is another version
   std::string_view instructions;     // empty for kOff
   std::string_view response_format;  // JSON for "response_format"; empty but for kSchema
+  std::string_view example;          // a reply as asked for; empty for kOff
 };
 [[nodiscard]] const Template& find_template(Task task, Mode mode);
 
 // Why there is no confidence.
-enum class Missing { kNone, kNotAsked, kAbsent, kOutOfRange, kConflicting, kMalformed };
+enum class Missing {
+  kNone,
+  kNotAsked,
+  kAbsent,       // the last line is not a confidence line; the object has no "confidence"
+  kOutOfRange,   // a number, but not of 0 to 100
+  kConflicting,  // two lines state different numbers
+  kMalformed,    // stated in words, or in a reply that was cut off
+  kRefused,      // stated about a refusal, which is right or wrong about nothing
+};
 [[nodiscard]] std::string_view name_of(Missing missing);
 
 struct Reading {
-  std::string shown;                 // what the client sees: the reply without its confidence line
+  std::string shown;                 // what the client sees: the reply without its confidence line; kSchema: the object's answer
   std::string answer;                // what votes: the canonical part of it (the letter, the value, the code), empty when there is none
   std::optional<double> confidence;  // 0 to 1
   Missing missing = Missing::kNone;
-  bool refused = false;    // the model declined
+  bool refused = false;    // the model declined, or said that it does not know; then there is no answer and no confidence
   bool malformed = false;  // no answer of the task's form could be found, or the reply was cut off
 };
 
