@@ -26,6 +26,7 @@ struct Settings {
   std::string url;    // "https://host:port/v1": what "/chat/completions" ("/api/chat") is appended to
   std::string model;  // its name at that endpoint
   Dialect dialect = Dialect::kOpenAi;
+  std::string path;                  // appended to the url instead of the dialect's; for what is no chat
   std::string key;                   // bearer token; empty: none. Never in a message or a log line.
   std::string ca_file;               // PEM; empty: the system's
   std::size_t concurrency_max = 64;  // calls at once; beyond: they wait in line
@@ -34,7 +35,7 @@ struct Settings {
   std::chrono::milliseconds timeout{60'000};        // of one call, with its retries
   int retries_max = 2;                              // after 408, 429, 5xx, connect failures and connections cut before a reply began
   std::chrono::milliseconds backoff{250};           // first pause; doubles, with jitter; Retry-After is honoured where it fits the deadline
-  int breaker_failures = 5;                         // in a row that open the breaker
+  int breaker_failures = 5;                         // attempts in a row that open the breaker
   std::chrono::milliseconds breaker_pause{10'000};  // until one trial call is let through
   std::size_t reply_bytes_max = 8 << 20;
 };
@@ -71,10 +72,11 @@ class Call {
   ~Call();
   void cancel();
 
- private:
-  friend class Upstream;
   struct Impl;
-  std::shared_ptr<Impl> impl_;
+  explicit Call(std::shared_ptr<Impl> impl);
+
+ private:
+  std::shared_ptr<Impl> impl_;  // shared with the connection while that calls it
 };
 
 struct Counters {
@@ -108,8 +110,9 @@ class Upstream {
   [[nodiscard]] const Settings& settings() const;
   [[nodiscard]] const Counters& counters() const;
 
- private:
   struct Impl;
+
+ private:
   explicit Upstream(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;  // shared with the calls under way
 };
