@@ -8,6 +8,7 @@
 #include <charconv>
 #include <string>
 
+#include "elicit/label.h"
 #include "elicit/lines.h"
 
 namespace margin::elicit {
@@ -15,8 +16,6 @@ namespace {
 
 // A longer line is a sentence.
 constexpr std::size_t kLineBytesMax = 160;
-
-re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
 bool is_alphanumeric(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -47,6 +46,11 @@ Stated in_range(double value) {
   return {.kind = legal ? Stated::Kind::kValue : Stated::Kind::kOutOfRange, .value = value};
 }
 
+struct Brackets {
+  std::string_view open;
+  std::string_view close;
+};
+
 enum class Scale { kAsWritten, kHundred, kOne };
 
 Stated read_value(std::string_view text, Scale scale) {
@@ -73,28 +77,45 @@ Stated read_confidence_value(std::string_view text) { return read_value(trimmed(
 
 std::optional<Stated> read_confidence_line(std::string_view line) {
   // English as the templates ask for it, and what models make of it that translate.
-  static const RE2 kLine(
+  static const RE2 kLabel(
       "(?i)(?:[-+•] +|#{1,6} +)?(?:(?:my|overall|final|stated|estimated) +)*"
       "(?:confidence|konfidenz|konfidenzniveau|zuversicht|(?:niveau de |degré de )?confiance|(?:nivel de |grado de )?confianza|"
       "(?:nível de |grau de )?confiança|(?:livello di )?(?:confidenza|fiducia)|zekerheid|vertrouwen|pewność|konfidens|güven|уверенность|"
       "(?:степень|уровень) уверенности|впевненість|置信度|信心度|信心|把握|确信度|確信度|信頼度|自信度|확신도|신뢰도|자신감|الثقة|مستوى "
       "الثقة|विश्वास)"
-      "(?: +(?:level|score|rating|estimate))?"
-      " *(?:[(（](0 *(?:-|–|to) *1(?:\\.0)?|0 *(?:-|–|to) *100 *%?|%|in %|percent)[)）])?"
-      " *[:：] *(.*?)(?: *[.。])?");
+      "(?: +(?:level|score|rating|estimate))?");
+  static const RE2 kOfOne(R"((?i)0 *(?:-|–|to) *1(?:\.0)?)");
+  static const RE2 kOfHundred(R"((?i)0 *(?:-|–|to) *100 *%?|%|in %|percent)");
   static const RE2 kObject(R"re(\{\s*"confidence"\s*:\s*"?([^"{}]*)"?\s*\})re");
   line = trimmed(line);
   if (line.size() > kLineBytesMax) return std::nullopt;
-  std::string scale;
-  std::string value;
   if (line.starts_with('{')) {
+    std::string value;
     if (!RE2::FullMatch(piece(line), kObject, &value)) return std::nullopt;
     return read_confidence_value(value);
   }
-  if (!RE2::FullMatch(piece(trimmed(without_marks(line))), kLine, &scale, &value)) return std::nullopt;
-  if (scale.empty()) return read_confidence_value(value);
-  const bool of_one = scale.ends_with('1') || scale.ends_with("1.0");
-  return read_value(trimmed(value), of_one ? Scale::kOne : Scale::kHundred);
+  if (!split_label(line)) return std::nullopt;
+
+  const std::string plain = without_marks(line);
+  const std::optional<Labelled> parts = split_label(trimmed(plain));
+  if (!parts) return std::nullopt;
+  std::string_view label = trimmed(parts->label);
+  std::string_view value = trimmed(parts->value);
+  for (const std::string_view stop : {".", "。"}) {
+    if (value.ends_with(stop)) value = trimmed(value.substr(0, value.size() - stop.size()));
+  }
+  Scale scale = Scale::kAsWritten;
+  for (const Brackets& brackets : {Brackets{"(", ")"}, Brackets{"（", "）"}}) {
+    const std::size_t open = label.find(brackets.open);
+    if (open == std::string_view::npos || !label.ends_with(brackets.close)) continue;
+    const std::size_t from = open + brackets.open.size();
+    const std::string_view named = label.substr(from, label.size() - brackets.close.size() - from);
+    if (!RE2::FullMatch(piece(named), kOfOne) && !RE2::FullMatch(piece(named), kOfHundred)) return std::nullopt;
+    scale = RE2::FullMatch(piece(named), kOfOne) ? Scale::kOne : Scale::kHundred;
+    label = trimmed(label.substr(0, open));
+  }
+  if (!RE2::FullMatch(piece(label), kLabel)) return std::nullopt;
+  return read_value(value, scale);
 }
 
 }  // namespace margin::elicit

@@ -3,6 +3,9 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+
+#include "elicit/label.h"
 #include "elicit/lines.h"
 
 namespace margin::elicit {
@@ -11,8 +14,8 @@ namespace {
 // A longer line is a paragraph.
 constexpr std::size_t kAnswerLineBytesMax = 4096;
 
-re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view view(const re2::StringPiece& text) { return {text.data(), text.size()}; }
+constexpr std::string_view kMarks = "*_`";
+constexpr std::string_view kBehindLabel = "*_` \t\xc2\xa0\xe2\x80\xaf";  // marks and spaces, among them the bytes of no-break ones
 
 Extract marked(std::string_view answer) { return {.answer = std::string(trimmed(answer)), .marked = !trimmed(answer).empty()}; }
 Extract unmarked(std::string_view answer) { return {.answer = std::string(trimmed(answer))}; }
@@ -118,24 +121,42 @@ Extract short_answer(const Outline& outline) {
 
 std::optional<std::string_view> answer_line(std::string_view line) {
   static const RE2 kHeading("(?i)#{1,6} +[*_]*(?:the +)?(?:final +)?answer[*_]*");
-  static const RE2 kLine(
-      "(?i)(?:[-+*•] +|#{1,6} +)?([*_`]*)(?:(?:so|thus|therefore|hence),? +)?(?:(?:the|my|final|correct|best|right|short) +)*"
-      "(?:(?:answer|(?:endgültige |richtige )?antwort|réponse(?: finale)?|respuesta(?: final)?|resposta(?: final)?|risposta(?: finale)?|"
-      "antwoord|odpowiedź|svar|cevap|(?:окончательный "
-      ")?ответ|відповідь|最终答案|答案|最終的な答え|答え|回答|解答|정답|답|الجواب|الإجابة|उत्तर)"
-      "([*_`]*)[\\s\xc2\xa0\xe2\x80\xaf]*[:：]|answer +is\\b:?)([*_`]*)(.*)");
+  static const RE2 kSentence("(?i)[*_]*(?:(?:so|thus|therefore|hence),? +)?(?:(?:the|my|final|correct|best|right) +)*answer +is\\b:? *");
+  static const RE2 kLabel(
+      "(?i)(?:(?:the|my|final|correct|best|right|short) +)*(?:answer|(?:endgültige |richtige )?antwort|réponse(?: finale)?|respuesta(?: "
+      "final)?|"
+      "resposta(?: final)?|risposta(?: finale)?|antwoord|odpowiedź|svar|cevap|(?:окончательный "
+      ")?ответ|відповідь|最终答案|答案|最終的な答え|答え|回答|"
+      "解答|정답|답|الجواب|الإجابة|उत्तर)");
   if (line.size() > kAnswerLineBytesMax) return std::nullopt;
-  if (RE2::FullMatch(piece(line), kHeading)) return std::string_view();
-  re2::StringPiece before;
-  re2::StringPiece within;
-  re2::StringPiece behind;
-  re2::StringPiece value;
-  if (!RE2::FullMatch(piece(line), kLine, &before, &within, &behind, &value)) return std::nullopt;
+  if (line.starts_with('#') && RE2::FullMatch(piece(line), kHeading)) return std::string_view();
+  if (line.substr(0, kLabelBytesMax).find("nswer is") != std::string_view::npos) {
+    re2::StringPiece rest = piece(line);
+    if (RE2::Consume(&rest, kSentence)) return without_emphasis({rest.data(), rest.size()});
+  }
+  const std::optional<Labelled> parts = split_label(line);
+  if (!parts) return std::nullopt;
+
+  std::string_view label = parts->label;
+  if (label.starts_with('#')) label.remove_prefix(std::min(label.find_first_not_of('#'), label.size()));
+  if (label.starts_with("- ") || label.starts_with("* ") || label.starts_with("+ ")) label.remove_prefix(2);
+  label = trimmed(label);
+  const std::string_view before = label.substr(0, label.find_first_not_of(kMarks));
+  label.remove_prefix(before.size());
+  const std::string_view word = label.substr(0, label.find_last_not_of(kBehindLabel) + 1);
+  if (word.empty() || !RE2::FullMatch(piece(word), kLabel)) return std::nullopt;
+
   // Marks around the label alone ("**Answer:** x", "**Answer**: x") go with it; else they belong to the value ("Answer:**x**"), or
   // stand around both ("**Answer: x**").
-  std::string_view stated = view(value);
-  if (before.empty() && !behind.empty()) stated = {behind.data(), behind.size() + value.size()};
-  if (!before.empty() && within.empty() && behind.empty() && stated.ends_with(view(before))) stated.remove_suffix(before.size());
+  const bool closed_within = label.find_first_of(kMarks, word.size()) != std::string_view::npos;
+  std::string_view stated = parts->value;
+  if (!before.empty() && !closed_within) {
+    if (stated.starts_with(before)) {
+      stated.remove_prefix(before.size());
+    } else if (stated.ends_with(before)) {
+      stated.remove_suffix(before.size());
+    }
+  }
   return without_emphasis(stated);
 }
 
