@@ -46,6 +46,13 @@ std::string frame_of(std::string_view pool, std::uint64_t offset, const Event& e
   return "event: " + std::string(type_of(event.body)) + "\ndata: " + out.take() + "\n\n";
 }
 
+std::string frame_of(std::string_view pool, const Alarm& alarm) {
+  JsonWriter out;
+  out.open('{').key("pool").text(pool).key("alarm");
+  render_alarm(out, alarm);
+  return "event: alarm\ndata: " + out.close('}').take() + "\n\n";
+}
+
 }  // namespace
 
 void EventStream::add(http::Stream stream, Wanted wanted) {
@@ -59,7 +66,9 @@ void EventStream::publish(const service::ServedPool& pool, const Event& event, c
   for (Client& client : clients_) {
     const Wanted& wanted = client.wanted;
     if (!wanted.caller.owns(pool.name()) || (!wanted.pool.empty() && wanted.pool != pool.name())) continue;
-    client.stream.write(frame_of(wanted.caller.shown(pool.name()), pool.next_offset() - 1, event, result));
+    const std::string shown = wanted.caller.shown(pool.name());
+    client.stream.write(frame_of(shown, pool.next_offset() - 1, event, result));
+    for (const Alarm& alarm : pool.insight().new_alarms()) client.stream.write(frame_of(shown, alarm));
   }
 }
 

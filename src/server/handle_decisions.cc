@@ -36,26 +36,70 @@ void answer_record(const Call& call, const ServedPool& pool, const Record& recor
   call.answer->json(out.close('}').take());
 }
 
+void answer_rows(const Call& call, const ServedPool& pool, const std::vector<const service::DecisionRow*>& rows) {
+  JsonWriter out;
+  out.open('{').key("decisions").open('[');
+  for (const service::DecisionRow* row : rows) render_decision_summary(out, call.caller.shown(pool.name()), *row);
+  call.answer->json(out.close(']').close('}').take());
+}
+
+std::optional<Fault> read_limit(std::string_view query, std::size_t& count) {
+  const auto limit = http::query_value(query, "limit");
+  if (!limit) return std::nullopt;
+  const auto [end, status] = std::from_chars(limit->data(), limit->data() + limit->size(), count);
+  if (status == std::errc() && end == limit->data() + limit->size() && count > 0 && count <= kListMax) return std::nullopt;
+  return Fault{"limit", "limit: expected a whole number from 1 to " + std::to_string(kListMax)};
+}
+
+std::optional<Fault> read_flag(std::string_view query, const char* name, std::optional<bool>& flag) {
+  const auto value = http::query_value(query, name);
+  if (!value) return std::nullopt;
+  if (*value != "true" && *value != "false") return Fault{name, std::string(name) + ": expected true or false"};
+  flag = *value == "true";
+  return std::nullopt;
+}
+
+std::optional<Fault> read_status(std::string_view query, std::optional<TrustStatus>& status) {
+  const auto value = http::query_value(query, "status");
+  if (!value) return std::nullopt;
+  for (const auto known : {TrustStatus::kCold, TrustStatus::kDrifting, TrustStatus::kStale, TrustStatus::kCalibrated}) {
+    if (*value == margin::name_of(known)) status = known;
+  }
+  return status ? std::nullopt : std::optional(Fault{"status", "status: expected cold, drifting, stale or calibrated"});
+}
+
+std::optional<Fault> read_filter(std::string_view query, service::DecisionFilter& filter, std::size_t& count) {
+  filter.text = http::query_value(query, "q").value_or("");
+  filter.model = http::query_value(query, "model").value_or("");
+  if (const auto before = http::query_value(query, "before")) {
+    const auto id = Uuid::parse(*before);
+    if (!id) return Fault{"before", "before: expected the id of a decision"};
+    filter.before = *id;
+  }
+  if (auto fault = read_limit(query, count)) return fault;
+  if (auto fault = read_flag(query, "answered", filter.answered)) return fault;
+  if (auto fault = read_flag(query, "graded", filter.graded)) return fault;
+  return read_status(query, filter.status);
+}
+
 }  // namespace
 
 void list_decisions(App& app, const Call& call) {
+  service::DecisionFilter filter;
   std::size_t count = 100;
-  if (const auto limit = http::query_value(call.request.query, "limit")) {
-    const auto [end, status] = std::from_chars(limit->data(), limit->data() + limit->size(), count);
-    if (status != std::errc() || end != limit->data() + limit->size() || count == 0 || count > kListMax) {
-      return call.answer->refuse(Fault{"limit", "limit: expected a whole number from 1 to " + std::to_string(kListMax)});
-    }
-  }
+  if (auto fault = read_filter(call.request.query, filter, count)) return call.answer->refuse(*fault);
   const auto name = http::query_value(call.request.query, "pool");
-  ServedPool* pool = find_pool(app, call, name ? *name : "default");
+  const ServedPool* pool = find_pool(app, call, name ? *name : "default");
   if (pool == nullptr) return;
-  std::vector<Uuid> ids = pool->pool().latest_decisions(count);
-  JsonWriter out;
-  out.open('{').key("decisions").open('[');
-  for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
-    render_decision_summary(out, call.caller.shown(pool->name()), *pool->pool().decision(*id));
-  }
-  call.answer->json(out.close(']').close('}').take());
+  answer_rows(call, *pool, pool->insight().decisions().search(filter, count));
+}
+
+void list_queue(App& app, const Call& call) {
+  const ServedPool* pool = find_pool(app, call, call.arguments[0]);
+  if (pool == nullptr) return;
+  std::size_t count = 50;
+  if (auto fault = read_limit(call.request.query, count)) return call.answer->refuse(*fault);
+  answer_rows(call, *pool, pool->insight().decisions().queue(count));
 }
 
 void show_decision(App& app, const Call& call) {

@@ -10,7 +10,8 @@ namespace {
 void change(App& app, const Call& call, EventBody body) {
   service::ServedPool* pool = find_pool(app, call, call.arguments[0]);
   if (pool == nullptr) return;
-  commit_and_show(app, call, *pool, std::move(body), [pool, name = call.arguments[0]](JsonWriter& out) { render_pool(out, name, *pool); });
+  commit_and_show(app, call, *pool, std::move(body),
+                  [&app, pool, name = call.arguments[0]](JsonWriter& out) { render_pool(out, name, *pool, app.service().now_ms()); });
 }
 
 }  // namespace

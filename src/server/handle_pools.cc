@@ -25,13 +25,13 @@ void list_pools(App& app, const Call& call) {
   JsonWriter out;
   out.open('{').key("pools").open('[');
   for (const auto& [name, pool] : app.service().pools()) {
-    if (call.caller.owns(name)) render_pool(out, call.caller.shown(name), *pool);
+    if (call.caller.owns(name)) render_pool(out, call.caller.shown(name), *pool, app.service().now_ms());
   }
   call.answer->json(out.close(']').close('}').take());
 }
 
 void show_pool(App& app, const Call& call) {
-  show(app, call, [&](JsonWriter& out, const ServedPool& pool) { render_pool(out, call.arguments[0], pool); });
+  show(app, call, [&](JsonWriter& out, const ServedPool& pool) { render_pool(out, call.arguments[0], pool, app.service().now_ms()); });
 }
 
 void put_pool(App& app, const Call& call) {
@@ -43,30 +43,16 @@ void put_pool(App& app, const Call& call) {
   const std::string stored = call.caller.stored(call.arguments[0]);
   auto pool = app.service().find_or_make(stored);
   if (!pool) return call.answer->refuse(pool.error());
-  commit_and_show(app, call, **pool, std::move(*settings),
-                  [&app, stored, name = call.arguments[0]](JsonWriter& out) { render_pool(out, name, *app.service().find(stored)); });
+  commit_and_show(app, call, **pool, std::move(*settings), [&app, stored, name = call.arguments[0]](JsonWriter& out) {
+    render_pool(out, name, *app.service().find(stored), app.service().now_ms());
+  });
 }
 
 void show_factors(App& app, const Call& call) {
   show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
     out.open('{').key("pool").text(call.arguments[0]).key("factors").open('[');
-    for (const FactorRow& row : pool.pool().factors()) render_factor(out, row);
+    for (const FactorRow& row : pool.pool().factors()) render_factor(out, row, pool.insight().history().trend(row));
     out.close(']').close('}');
-  });
-}
-
-void show_calibration(App& app, const Call& call) {
-  show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
-    out.open('{').key("pool").text(call.arguments[0]).key("models").open('{');
-    for (const auto& [model, scores] : pool.scores()) {
-      if (model == ServedPool::kDecisions) continue;
-      out.foreign_key(model);
-      render_scores(out, scores, true);
-    }
-    out.close('}').key("decisions");
-    const auto own = pool.scores().find(ServedPool::kDecisions);
-    own == pool.scores().end() ? out.null() : (render_scores(out, own->second, true), out);
-    out.close('}');
   });
 }
 

@@ -34,7 +34,7 @@ void import_state(App& app, const Call& call) {
   service::ServedPool* pool = find_pool(app, call, call.arguments[0]);
   if (pool == nullptr) return;
   commit_and_show(app, call, *pool, StateImported{.state = std::move(file->snapshot), .trust = trust},
-                  [pool, name = call.arguments[0]](JsonWriter& out) { render_pool(out, name, *pool); });
+                  [&app, pool, name = call.arguments[0]](JsonWriter& out) { render_pool(out, name, *pool, app.service().now_ms()); });
 }
 
 }  // namespace margin::server

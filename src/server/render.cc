@@ -7,7 +7,7 @@
 namespace margin::server {
 namespace {
 
-using service::ScoreWindow;
+using service::ScoreSums;
 
 void render_terms(JsonWriter& out, std::string_view key, const std::vector<Term>& terms) {
   if (terms.empty()) return;
@@ -62,7 +62,7 @@ std::optional<std::size_t> winner_of(const DecisionMade& decision) {
   return std::nullopt;
 }
 
-void render_stage(JsonWriter& out, std::string_view key, const ScoreWindow& scores, ScoreWindow::Stage stage, bool with_bins) {
+void render_stage(JsonWriter& out, std::string_view key, const ScoreSums& scores, ScoreSums::Stage stage, bool with_bins) {
   out.key(key).open('{');
   out.key("ece").number(scores.ece(stage)).key("brier").number(scores.brier(stage)).key("mean").number(scores.mean_confidence(stage));
   if (with_bins) {
@@ -135,30 +135,47 @@ void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, con
   out.close(']');
 }
 
-void render_decision_summary(JsonWriter& out, std::string_view pool, const DecisionView& view) {
-  std::size_t graded = 0;
-  std::optional<double> outcome;
-  for (const ResponseView& response : view.responses) {
-    if (!response.outcome) continue;
-    ++graded;
-    if (response.answer == view.selected && view.selected != kNoAnswer) outcome = response.outcome;
-  }
-  out.open('{').key("decision_id").text(view.id.text()).key("pool").text(pool);
-  render_time(out, "time", view.time_ms);
-  out.key("responses").number(view.responses.size()).key("graded").number(graded).key("outcome");
-  outcome ? out.number(*outcome) : out.null();
+void render_decision_summary(JsonWriter& out, std::string_view pool, const service::DecisionRow& row) {
+  const auto text_or_null = [&](std::string_view key, const std::string& text) {
+    out.key(key);
+    text.empty() ? out.null() : out.text(text);
+  };
+  out.open('{').key("decision_id").text(row.id.text()).key("pool").text(pool);
+  render_time(out, "time", row.time_ms);
+  out.key("task_id").text(row.task);
+  text_or_null("answer", row.answer);
+  text_or_null("model", row.model);
+  out.key("p_correct");
+  row.model.empty() ? out.null() : out.number(row.p_correct);
+  out.key("status").text(margin::name_of(row.status)).key("abstained").flag(row.abstained);
+  out.key("responses").number(row.responses).key("graded").number(row.graded).key("wanted").number(row.wanted);
+  out.key("teaches").number(row.teaches).key("outcome");
+  row.outcome ? out.number(*row.outcome) : out.null();
   out.close('}');
 }
 
-void render_scores(JsonWriter& out, const ScoreWindow& scores, bool with_bins) {
-  out.open('{').key("outcomes").number(scores.total()).key("window").number(scores.count()).key("accuracy").number(scores.accuracy());
-  render_stage(out, "stated", scores, ScoreWindow::Stage::kStated, with_bins);
-  render_stage(out, "calibrated", scores, ScoreWindow::Stage::kCalibrated, with_bins);
+void render_scores(JsonWriter& out, std::uint64_t outcomes, const ScoreSums& scores, bool with_bins) {
+  out.open('{').key("outcomes").number(outcomes).key("window").number(scores.count()).key("accuracy").number(scores.accuracy());
+  render_stage(out, "stated", scores, ScoreSums::Stage::kStated, with_bins);
+  render_stage(out, "calibrated", scores, ScoreSums::Stage::kCalibrated, with_bins);
   out.close('}');
 }
 
-void render_pool(JsonWriter& out, std::string_view shown_name, const service::ServedPool& served) {
+void render_scores(JsonWriter& out, const service::ScoreWindow& scores, bool with_bins) {
+  render_scores(out, scores.total(), scores.sums(), with_bins);
+}
+
+// What the probability of a decision that is made now would be worth.
+static TrustStatus status_of(const Pool& pool) {
+  const std::vector<std::string> models = pool.present_models();
+  if (models.empty()) return TrustStatus::kCold;
+  const auto decision = pool.decide({.responses = {{.model = models.front(), .answer = "", .confidence = 0.5}}});
+  return decision ? decision->sure.status : TrustStatus::kCold;
+}
+
+void render_pool(JsonWriter& out, std::string_view shown_name, const service::ServedPool& served, std::int64_t now_ms) {
   const Pool& pool = served.pool();
+  const service::Insight& insight = served.insight();
   const PoolConfigured& config = pool.config();
   out.open('{').key("pool").text(shown_name);
   out.key("calibrator").text(config.calibrator + "@" + std::to_string(config.calibrator_version));
@@ -170,6 +187,12 @@ void render_pool(JsonWriter& out, std::string_view shown_name, const service::Se
   out.key("decision_scores");
   const auto own = served.scores().find(service::ServedPool::kDecisions);
   own == served.scores().end() ? out.null() : (render_scores(out, own->second, false), out);
+  out.key("response_scores");
+  insight.responses().count() == 0 ? out.null() : (render_scores(out, insight.responses(), false), out);
+  out.key("status").text(margin::name_of(status_of(pool)));
+  out.key("decisions_per_minute").number(insight.activity().decisions_per_minute(now_ms));
+  out.key("alarms").number(insight.alarms());
+  insight.last_alarm_ms() == 0 ? (out.key("last_alarm").null(), void()) : render_time(out, "last_alarm", insight.last_alarm_ms());
   render_time(out, "time", pool.time_ms());
   out.close('}');
 }
@@ -185,7 +208,7 @@ void render_alarm(JsonWriter& out, const Alarm& alarm) {
   out.key("evidence").number(report.evidence).key("threshold").number(report.threshold).close('}');
 }
 
-void render_factor(JsonWriter& out, const FactorRow& row) {
+void render_factor(JsonWriter& out, const FactorRow& row, std::optional<double> trend) {
   const Explanation& why = row.explanation;
   out.open('{').key("model").text(row.model).key("channel").text(row.channel).key("segment").text(row.segment);
   out.key("present").flag(row.present).key("band").number(why.band).key("bands").number(why.bands);
@@ -195,6 +218,8 @@ void render_factor(JsonWriter& out, const FactorRow& row) {
     out.key("effective_n").number(row.evidence->effective_n);
     out.key("interval").open('[').number(row.evidence->low).number(row.evidence->high).close(']');
   }
+  out.key("trend");
+  trend ? out.number(*trend) : out.null();
   out.key("pinned");
   row.pinned ? out.number(*row.pinned) : out.null();
   render_terms(out, "factor_of", why.terms);

@@ -23,17 +23,20 @@ using AnswerText = std::function<std::optional<std::string_view>(std::size_t res
 void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, const AnswerText& text);
 
 // One short line of a list.
-void render_decision_summary(JsonWriter& out, std::string_view pool, const DecisionView& view);
+void render_decision_summary(JsonWriter& out, std::string_view pool, const service::DecisionRow& row);
 
-void render_pool(JsonWriter& out, std::string_view shown_name, const service::ServedPool& pool);
+void render_pool(JsonWriter& out, std::string_view shown_name, const service::ServedPool& pool, std::int64_t now_ms);
 
-void render_factor(JsonWriter& out, const FactorRow& row);
+// `trend`: by how much it moved of late.
+void render_factor(JsonWriter& out, const FactorRow& row, std::optional<double> trend);
 
 // A report of drift or gaming, with its evidence.
 void render_alarm(JsonWriter& out, const Alarm& alarm);
 
 // Scores of the latest outcomes: {"outcomes", "accuracy", "stated": {...}, "calibrated": {...}}.
 void render_scores(JsonWriter& out, const service::ScoreWindow& scores, bool with_bins);
+// `outcomes`: that ever came.
+void render_scores(JsonWriter& out, std::uint64_t outcomes, const service::ScoreSums& scores, bool with_bins);
 
 void render_time(JsonWriter& out, std::string_view key, std::int64_t time_ms);
 

@@ -52,7 +52,6 @@ void list_pools(App& app, const Call& call);  // handle_pools.cc
 void show_pool(App& app, const Call& call);
 void put_pool(App& app, const Call& call);
 void show_factors(App& app, const Call& call);
-void show_calibration(App& app, const Call& call);
 void show_alarms(App& app, const Call& call);
 void join_model(App& app, const Call& call);  // handle_models.cc
 void leave_model(App& app, const Call& call);
@@ -62,7 +61,13 @@ void freeze_pool(App& app, const Call& call);
 void resume_pool(App& app, const Call& call);
 void export_state(App& app, const Call& call);  // handle_state.cc
 void import_state(App& app, const Call& call);
+void show_calibration(App& app, const Call& call);  // handle_insight.cc
+void show_activity(App& app, const Call& call);
+void show_history(App& app, const Call& call);
+void show_models(App& app, const Call& call);
+void show_pairs(App& app, const Call& call);
 void list_decisions(App& app, const Call& call);  // handle_decisions.cc
+void list_queue(App& app, const Call& call);
 void show_decision(App& app, const Call& call);
 void stream_events(App& app, const Call& call);  // handle_events.cc
 void show_health(App& app, const Call& call);    // handle_system.cc

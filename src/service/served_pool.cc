@@ -23,12 +23,19 @@ ApplyResult ServedPool::apply(std::uint64_t offset, const Event& event) {
   ++next_offset_;
   ApplyResult result = pool_.apply(event);
   count(event, result);
+  insight_.applied(pool_, event, result);
   return result;
 }
 
 void ServedPool::swap_state(Pool pool) {
   pool_ = std::move(pool);
   score_again();
+  insight_.agree_with(pool_);
+}
+
+void ServedPool::recall(const Record& record) {
+  if (record.mark) requests_.settle(*record.mark, record.event.id);
+  insight_.recall(record.event);
 }
 
 void ServedPool::count(const Event& event, const ApplyResult& result) {
@@ -45,11 +52,12 @@ void ServedPool::count(const Event& event, const ApplyResult& result) {
   if (const auto decision = pool_.decision(outcome->decision)) {
     ++counts_.lag_count;
     counts_.lag_seconds += static_cast<double>(event.time_ms - decision->time_ms) / 1000.0;
-    score(*decision, event.id);
+    score(*decision, event.id, event.time_ms);
   }
 }
 
-void ServedPool::score(const DecisionView& decision, Uuid feedback) {
+void ServedPool::score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
+  insight_.graded(decision, feedback, time_ms);
   bool selected = false;
   for (const ResponseView& response : decision.responses) {
     if (!response.outcome || response.feedback != feedback || !response.usable) continue;
@@ -63,6 +71,7 @@ void ServedPool::score(const DecisionView& decision, Uuid feedback) {
 // From what the pool itself remembers: after a start and after a new fold the figures agree with the state.
 void ServedPool::score_again() {
   scores_.clear();
+  insight_.forget_outcomes();
   for (const Uuid id : pool_.latest_decisions(10 * ScoreWindow::kWindow)) {
     const auto decision = pool_.decision(id);
     std::vector<Uuid> feedbacks;
@@ -71,7 +80,7 @@ void ServedPool::score_again() {
         feedbacks.push_back(*response.feedback);
       }
     }
-    for (const Uuid feedback : feedbacks) score(*decision, feedback);
+    for (const Uuid feedback : feedbacks) score(*decision, feedback, decision->time_ms);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "log/event_log.h"
 #include "margin/pool.h"
 #include "margin/sureness.h"
+#include "service/insight.h"
 #include "service/request_memory.h"
 #include "service/score_window.h"
 
@@ -45,6 +46,11 @@ class ServedPool {
   static constexpr std::string_view kDecisions = "@pool";
   [[nodiscard]] const std::map<std::string, ScoreWindow, std::less<>>& scores() const { return scores_; }
 
+  [[nodiscard]] const Insight& insight() const { return insight_; }
+  // What the log tells of the time before this server started, in its order; then once recalled().
+  void recall(const Record& record);
+  void recalled() { insight_.agree_with(pool_); }
+
   // The time for the next event: the clock's, but never before an earlier event of this pool.
   [[nodiscard]] std::int64_t stamp(std::int64_t clock_ms);
 
@@ -58,7 +64,7 @@ class ServedPool {
 
  private:
   void count(const Event& event, const ApplyResult& result);
-  void score(const DecisionView& decision, Uuid feedback);
+  void score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms);
   void score_again();
 
   std::string name_;
@@ -68,6 +74,7 @@ class ServedPool {
   RequestMemory requests_;
   PoolCounts counts_;
   std::map<std::string, ScoreWindow, std::less<>> scores_;
+  Insight insight_;
 };
 
 }  // namespace margin::service

@@ -63,11 +63,10 @@ Status Service::recover() {
       auto records = log_.read(position.pool, from, kPage);
       if (!records) return records.error();
       if (records->empty()) break;
-      for (const Record& record : *records) {
-        if (record.mark) pool.requests().settle(*record.mark, record.event.id);
-      }
+      for (const Record& record : *records) pool.recall(record);
       from = records->back().offset + 1;
     }
+    pool.recalled();
   }
   return {};
 }

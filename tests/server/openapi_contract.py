@@ -51,8 +51,13 @@ class Contract(ServerTest):
         check("PUT", "/v1/pools/p", "/v1/pools/{pool}", {"vote": "majority", "calibrator": "margin"})
         check("GET", "/v1/pools", "/v1/pools")
         check("GET", "/v1/pools/default", "/v1/pools/{pool}")
-        for part in ("factors", "calibration", "alarms"):
+        for part in ("factors", "calibration", "alarms", "activity", "models", "pairs", "queue"):
             check("GET", f"/v1/pools/default/{part}", f"/v1/pools/{{pool}}/{part}")
+        for query in ("model=a", "band=0"):
+            check("GET", "/v1/pools/default/history?" + query, "/v1/pools/{pool}/history")
+        for window in ("hour", "day", "latest"):
+            check("GET", f"/v1/pools/default/calibration?model=a&window={window}", "/v1/pools/{pool}/calibration")
+        check("GET", "/v1/decisions?q=x&model=a&status=cold&answered=true&graded=true", "/v1/decisions")
         check("POST", "/v1/pools/p/freeze", "/v1/pools/{pool}/freeze")
         check("POST", "/v1/pools/p/resume", "/v1/pools/{pool}/resume")
         check("PUT", "/v1/pools/p/models/m", "/v1/pools/{pool}/models/{model}", {})

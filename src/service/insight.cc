@@ -1,0 +1,117 @@
+#include "service/insight.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace margin::service {
+namespace {
+
+constexpr std::size_t kMetMax = 65'536;
+
+}  // namespace
+
+// What an event says by itself, whether it is applied now or was before this server started.
+void Insight::note(const Event& event) {
+  if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
+    if (ActivityStep* step = activity_.at(event.time_ms)) {
+      ++step->decisions;
+      if (made->abstained) ++step->abstained;
+    }
+    votes_.add(*made);
+    decisions_.add(event.id, event.time_ms, *made);
+  } else if (const auto* joined = std::get_if<ModelJoined>(&event.body)) {
+    models_.insert(joined->model);
+    history_.mark({event.time_ms, "joined", joined->model});
+  } else if (const auto* left = std::get_if<ModelLeft>(&event.body)) {
+    history_.mark({event.time_ms, "left", left->model});
+  } else if (std::holds_alternative<OutcomeReverted>(event.body)) {
+    history_.mark({event.time_ms, "reverted", ""});
+  }
+}
+
+void Insight::recall(const Event& event) { note(event); }
+
+void Insight::applied(const Pool& pool, const Event& event, const ApplyResult& result) {
+  new_alarms_.clear();
+  if (result.status != ApplyStatus::kApplied && result.status != ApplyStatus::kRefold) return;
+  note(event);
+  if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
+    meet(event, *made);
+  } else if (std::holds_alternative<OutcomeObserved>(event.body)) {
+    if (ActivityStep* step = activity_.at(event.time_ms)) {
+      ++step->outcomes;
+      step->ece_stated = responses_.ece(ScoreWindow::Stage::kStated);
+      step->ece_calibrated = responses_.ece(ScoreWindow::Stage::kCalibrated);
+    }
+    if (history_.learned(pool, event.time_ms)) look_for_alarms(pool);
+  } else {
+    history_.somebody_new();
+  }
+}
+
+// Models join with their first response, and have factors in a cell from their first response there.
+void Insight::meet(const Event& event, const DecisionMade& decision) {
+  const std::hash<std::string> hash;
+  const std::size_t segment = hash(decision.segment) * 31;
+  for (const RecordedResponse& response : decision.responses) {
+    if (!models_.contains(response.model)) {
+      models_.insert(response.model);
+      history_.mark({event.time_ms, "joined", response.model});
+    }
+    // What is forgotten is only looked at once more.
+    if (met_.size() >= kMetMax) met_.clear();
+    if (met_.insert((hash(response.model) * 31 + hash(response.channel)) * 31 + segment).second) history_.somebody_new();
+  }
+}
+
+void Insight::graded(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
+  bool settled = false;
+  for (const ResponseView& response : decision.responses) {
+    if (!response.outcome || response.feedback != feedback || !response.usable) continue;
+    const Scored scored{response.confidence, response.calibrated, *response.outcome};
+    responses_.add(scored);
+    timed_[response.model].add(time_ms, scored);
+    if (settled || response.answer != decision.selected || decision.selected == kNoAnswer) continue;
+    settled = true;
+    if (ActivityStep* step = activity_.at(time_ms)) {
+      ++step->settled;
+      step->promised_error += 1.0 - decision.p_correct;
+      step->realised_error += 1.0 - *response.outcome;
+    }
+  }
+  pairs_.add(decision, feedback);
+  decisions_.grade(decision);
+}
+
+void Insight::forget_outcomes() {
+  pairs_ = {};
+  responses_ = {};
+  timed_.clear();
+  activity_.forget_settled();
+}
+
+void Insight::agree_with(const Pool& pool) {
+  for (const std::string& model : pool.present_models()) models_.insert(model);
+  decisions_.for_each([&](const DecisionRow& row) {
+    if (const auto view = pool.decision(row.id)) decisions_.grade(*view);
+  });
+  history_.somebody_new();
+  look_for_alarms(pool);
+  new_alarms_.clear();
+}
+
+void Insight::look_for_alarms(const Pool& pool) {
+  std::vector<Alarm> alarms = pool.alarms();
+  alarms_ = alarms.size();
+  std::int64_t newest = last_alarm_ms_;
+  for (Alarm& alarm : alarms) {
+    if (alarm.time_ms <= last_alarm_ms_) continue;
+    newest = std::max(newest, alarm.time_ms);
+    history_.mark({alarm.time_ms, std::string(watch_kind_name(alarm.report.kind)), alarm.subject});
+    new_alarms_.push_back(std::move(alarm));
+  }
+  last_alarm_ms_ = newest;
+}
+
+}  // namespace margin::service

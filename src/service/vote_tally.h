@@ -1,0 +1,45 @@
+// VoteTally: who took part in decisions, whose answer won, and how confident each model says it is. Over the latest decisions, in two
+// halves: when the newer has kHalf decisions the older makes room. Constant memory per model.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "margin/event.h"
+
+namespace margin::service {
+
+struct VoteCounts {
+  static constexpr int kBins = 20;
+  using Histogram = std::array<std::uint32_t, kBins>;
+
+  std::uint32_t responses = 0;
+  std::uint32_t won = 0;       // its answer was selected
+  std::uint32_t led = 0;       // and it was the one that the decision names
+  std::uint32_t decisive = 0;  // without it another answer would have won
+  Histogram stated{};
+  Histogram calibrated{};
+
+  void add(const VoteCounts& other);
+};
+
+class VoteTally {
+ public:
+  static constexpr std::size_t kHalf = 2000;
+
+  void add(const DecisionMade& decision);
+
+  [[nodiscard]] std::size_t decisions() const { return seen_[0] + seen_[1]; }
+  // By model; those of the older half included.
+  [[nodiscard]] std::map<std::string, VoteCounts, std::less<>> counts() const;
+
+ private:
+  using Half = std::map<std::string, VoteCounts, std::less<>>;
+  std::array<Half, 2> halves_;  // the newer first
+  std::array<std::size_t, 2> seen_{};
+};
+
+}  // namespace margin::service
