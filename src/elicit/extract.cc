@@ -83,12 +83,17 @@ Extract choice(const Outline& outline) {
       "réponse (?:correcte )?est :?(?:la )?|respuesta (?:correcta )?es:? (?:la )?|resposta (?:correta )?é:? (?:a )?|risposta (?:corretta "
       ")?è:? (?:la )?|"
       "правильный ответ *[-—:–]* *)|答案(?:是|为|為|選|选)[:：]? *|(?:故|应|應|所以)(?:选|選)(?:择|擇)?[:：]? *|正解は *|答えは *|정답은 *)"
-      "(?i:option |choice |选项|選項|選択肢)?[*_`\"'“「(\\[（$]*(?:\\\\(?:boxed|text|textbf|mathrm)\\{)*([A-Z])(?:[^A-Za-z0-9'’]|$)");
+      "(?i:option |choice |选项|選項|選択肢)?[*_`\"'“「(\\[（$]*(?:\\\\(?:boxed|text|textbf|mathrm)\\{)*([A-Z])"
+      "(?:[)\\].*_}]* *(?:or|and|oder|und|ou|et|/|&|,) *[(*_\\[]*([A-Z]))?(?:[^A-Za-z0-9'’]|$)");
   Letters letters;
   for (const std::string_view answer : outline.answers) letters.add(letter_of(answer));
   re2::StringPiece rest = piece(outline.text);
   std::string letter;
-  while (RE2::FindAndConsume(&rest, kStatement, &letter)) letters.add(letter[0]);
+  std::string another;
+  while (RE2::FindAndConsume(&rest, kStatement, &letter, &another)) {
+    letters.add(letter[0]);
+    if (!another.empty()) letters.add(another[0]);
+  }
   if (!letters.any()) {
     if (const auto box = last_box(outline.text)) letters.add(letter_of(*box));
   }
