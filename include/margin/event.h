@@ -114,7 +114,8 @@ struct DecisionMade {
   std::vector<DecisiveModel> decisive;  // each taken out alone; the 32 models with most weight were tried
   double audit_rate = 0.0;              // the chance with which each response beside the selected answer was to be audited
   bool probe = false;                   // made to learn from: everybody is to be graded
-  std::string vote;                     // by which it was made, when that is not the pool's own
+  std::string vote;                     // by which it was made, when that is not the pool's own; "primary": by Question::primary
+  double propensity = 1.0;              // in (0, 1]: the chance with which these models were asked, where that was left to chance
 
   bool operator==(const DecisionMade&) const = default;
 };

@@ -52,7 +52,11 @@ struct Question {
   // Another vote than the pool's, NAME or NAME@VERSION, for this decision: one that learns nothing. Nothing is known of its shares, so the
   // decision's probability is as cold as a new pool's, and its outcome does not teach the pool's own.
   std::string vote;
-  bool probe = false;  // a task whose outcomes will all be known: everybody is to be graded (audits with a rate of 1)
+  // The model whose answer is selected whatever the others say, who are heard to learn from them. Without a usable answer of it, the vote
+  // decides. Not together with `vote`.
+  std::string primary;
+  double propensity = 1.0;  // in (0, 1]: the chance with which these models were asked
+  bool probe = false;       // a task whose outcomes will all be known: everybody is to be graded (audits with a rate of 1)
 };
 
 enum class ApplyStatus {
@@ -146,6 +150,10 @@ class Pool {
   // characters, a confidence outside [0, 1], a max_error outside (0, 1); kLimit: more responses, models or cells than configured;
   // kNotFound: no such vote; kUnsupported: another vote that learns.
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
+
+  // Whether the selected answer of a decision made with the state as it is would stay, whatever `more` further responses to the question
+  // said. False where that cannot be told: with votes in which a response changes what the others count.
+  [[nodiscard]] bool settled(const DecisionMade& decision, std::size_t more) const;
 
   // Turns a gold answer, or the selected answer's outcome, into the grades of a known decision; grades pass through, checked.
   // kNotFound: unknown decision; kInvalidArgument: a model that did not answer, an outcome outside [0, 1], not exactly one form.

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,12 +41,19 @@ struct Ballot {
 struct Tally {
   std::vector<std::uint32_t> votes;  // by answer: how many ballots named it; an answer without any cannot win
   std::vector<double> scores;        // by answer
-  std::vector<double> shares;        // by answer: its part of the total score, or its probability where the vote has one; in [0, 1]
+  std::vector<double> shares;  // by answer: its part of the total score (of a lone ballot, its confidence), or its probability where the
+                               // vote has one; in [0, 1]
   std::uint32_t winner = kNoAnswer;  // largest score, the answer that comes first wins a tie (argmax: the response that comes first);
                                      // kNoAnswer when nothing votes
   std::size_t ballot = 0;            // the winner's leading response: most confident, first wins a tie; meaningless without a winner
   double share = 0.0;                // the winner's, 0 without a winner; where every score is 0, the answers share alike
   double runner_up_gap = 0.0;        // winner's share minus the next answer's share (all of it when alone)
+};
+
+// What one more ballot can add to an answer's score, whatever it says.
+struct AddendRange {
+  double low = 0.0;
+  double high = 0.0;
 };
 
 struct VoteInfo {
@@ -75,6 +83,9 @@ class Vote {
   // How much ballots[ballot] counts in a tally of these ballots, for people: its addend to its answer's score; 0 when it does not vote.
   [[nodiscard]] double weight(std::span<const Ballot> ballots, std::size_t ballot) const;
 
+  // nullopt: there are no such bounds, or another ballot changes what the ballots before it add.
+  [[nodiscard]] virtual std::optional<AddendRange> addend_range() const { return std::nullopt; }
+
   // What that weight is made of, in the order of the formula; empty where there is nothing to add, or no vote.
   [[nodiscard]] std::vector<Term> explain(std::span<const Ballot> ballots, std::size_t ballot) const;
 
@@ -92,8 +103,9 @@ class Vote {
   [[nodiscard]] virtual std::vector<Term> terms(std::span<const Ballot> /*ballots*/, std::size_t /*ballot*/) const { return {}; }
   // The winner among the answers with votes, of which there is one: the largest score, the first of equals.
   [[nodiscard]] virtual std::uint32_t select(std::span<const Ballot> ballots, const Tally& tally) const;
-  // Fills shares (zeros so far) from votes and scores; by default in proportion to the scores, which must then be >= 0.
-  virtual void share_out(Tally& tally) const;
+  // Fills shares (zeros so far) from votes and scores; by default in proportion to the scores, which must then be >= 0, and a lone ballot's
+  // confidence.
+  virtual void share_out(std::span<const Ballot> ballots, Tally& tally) const;
   virtual void update(std::span<const Ballot> /*ballots*/, std::uint32_t /*answers*/, std::span<const double> /*outcomes*/,
                       double /*weight*/) {}
   // State beyond the parameters; load() must refuse what save() cannot have written.

@@ -195,7 +195,7 @@ bool from_wire(const wire::Sureness& from, Sureness& to) {
 
 void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
   const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-               decisive, audit_rate, probe, vote] = from;
+               decisive, audit_rate, probe, vote, propensity] = from;
   to.set_task(task);
   to.set_segment(segment);
   to.set_kind(static_cast<std::uint32_t>(kind));
@@ -212,6 +212,7 @@ void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
   to.set_audit_rate(audit_rate);
   to.set_probe(probe);
   to.set_vote(vote);
+  if (propensity != 1.0) to.set_propensity(propensity);
   for (const auto& [model, answer] : decisive) {
     wire::DecisiveModel& each = *to.add_decisive();
     each.set_model(model);
@@ -221,7 +222,7 @@ void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
 
 bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
   auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-         decisive, audit_rate, probe, vote] = to;
+         decisive, audit_rate, probe, vote, propensity] = to;
   task = from.task();
   segment = from.segment();
   kind = static_cast<AnswerKind>(from.kind());
@@ -239,6 +240,7 @@ bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
   audit_rate = from.audit_rate();
   probe = from.probe();
   vote = from.vote();
+  propensity = from.has_propensity() ? from.propensity() : 1.0;
   for (const wire::DecisiveModel& each : from.decisive()) decisive.push_back({each.model(), each.answer() - 1});
   return from_wire(from.sure(), sure) && from.kind() <= static_cast<std::uint32_t>(AnswerKind::kText);
 }

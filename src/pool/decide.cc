@@ -1,4 +1,6 @@
 // A decision: made by decide() with the state as it is, recorded by its event.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,6 +13,11 @@
 
 namespace margin::internal {
 namespace {
+
+constexpr std::string_view kPrimary = "primary";  // in the place of a vote's name
+
+// What rounding may do to a score, relative to its size.
+constexpr double kRounding = 1e-12;
 
 double calibrated_by(const Members& members, const Cells& cells, const Seat& seat, double confidence) {
   if (const auto pin = members[seat.model].pin) return clip01(*pin * confidence);
@@ -92,6 +99,15 @@ void explain_vote(const Vote& vote, const Electorate& electorate, const Members&
   }
 }
 
+// Selects the answer of one response; the decision then rests on that alone. nullopt: the model gave no answer that votes.
+std::optional<std::size_t> primary_response(const Question& question, const Electorate& electorate) {
+  if (question.primary.empty()) return std::nullopt;
+  for (const std::size_t response : electorate.response_of) {
+    if (question.responses[response].model == question.primary) return response;
+  }
+  return std::nullopt;
+}
+
 DecisionMade decide_seated(const Question& question, const AuditPlan& audits, const std::vector<Seat>& seats, const Members& members,
                            const Cells& cells, const Vote& vote, const DecisionTrust& trust) {
   DecisionMade decision{.task = question.task,
@@ -100,7 +116,8 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, co
                         .max_error = question.max_error,
                         .audit_rate = audits.rate,
                         .probe = question.probe,
-                        .vote = question.vote};
+                        .vote = question.vote,
+                        .propensity = question.propensity};
   decision.responses.reserve(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) decision.responses.push_back(record(question.responses[i], seats[i], members, cells));
   number_answers(question, seats, decision);
@@ -114,8 +131,17 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, co
     decision.selected_model = decision.responses[electorate.response_of[tally.ballot]].model;
     decision.share = tally.share;
     decision.runner_up_gap = tally.runner_up_gap;
-    decision.sure = trust.of(tally.share);
     explain_vote(vote, electorate, members, decision);
+    if (const auto primary = primary_response(question, electorate)) {
+      const RecordedResponse& response = decision.responses[*primary];
+      decision.vote = kPrimary;
+      decision.selected = response.answer;
+      decision.selected_model = response.model;
+      decision.share = response.calibrated;
+      decision.runner_up_gap = 0.0;
+      decision.decisive.clear();
+    }
+    decision.sure = trust.of(decision.share);
     name_audits(audits, seats, decision);
   }
   decision.scores = std::move(tally.scores);
@@ -143,6 +169,30 @@ Result<DecisionMade> PoolState::decide(const Question& question) const {
   const Result<DecisionTrust> untaught = DecisionTrust::make(config.trust, config.trust_version, config.trust_parameters);
   MARGIN_CHECK(other.ok() && untaught.ok(), "a known vote without parameters, and the pool's own trust");
   return decide_by(**other, *untaught, named);
+}
+
+bool PoolState::settled(const DecisionMade& decision, std::size_t more) const {
+  if (decision.selected == kNoAnswer) return more == 0;
+  if (decision.vote == kPrimary) return true;
+  std::unique_ptr<Vote> other;
+  if (!decision.vote.empty()) {
+    Result<std::unique_ptr<Vote>> made = make_vote(decision.vote);
+    if (!made) return false;
+    other = std::move(*made);
+  }
+  const auto range = (other ? *other : *vote).addend_range();
+  if (!range) return more == 0;
+  const double leader = decision.scores[decision.selected];
+  double rival = 0.0;  // of an answer that nobody has given yet
+  double size = std::fabs(leader);
+  for (std::uint32_t answer = 0; answer < decision.scores.size(); ++answer) {
+    if (answer == decision.selected) continue;
+    rival = std::max(rival, decision.scores[answer]);
+    size += std::fabs(decision.scores[answer]);
+  }
+  // Each of them either supports a rival or, where a ballot may count against its answer, speaks for the leader.
+  const double change = static_cast<double>(more) * std::max({range->high, -range->low, 0.0});
+  return leader - rival > change + kRounding * (size + change);
 }
 
 Result<DecisionMade> PoolState::decide_by(const Vote& by, const DecisionTrust& sure, const Question& question) const {
@@ -186,8 +236,8 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
   }
   if (event.selected != kNoAnswer) {
     record.p_correct = event.sure.p_correct;
-    // The share of another vote says nothing about this pool's.
-    if (event.vote.empty()) {
+    // The share of another vote says nothing about this pool's; a primary's is a calibrated confidence, as a lone ballot's.
+    if (event.vote.empty() || event.vote == kPrimary) {
       record.share = event.share;
       trust->decided();
     }

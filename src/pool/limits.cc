@@ -107,6 +107,8 @@ Status check_max_error(std::optional<double> max_error) {
 bool is_count(double x) { return x >= 0.0 && std::isfinite(x); }
 
 // What a decision tells people and nobody learns from.
+bool is_propensity(double x) { return x > 0.0 && x <= 1.0; }
+
 Status check_told(const DecisionMade& decision) {
   const Sureness& sure = decision.sure;
   if (sure.status > TrustStatus::kCalibrated) return invalid("sure.status", "a known status");
@@ -134,6 +136,8 @@ Status check_told(const DecisionMade& decision) {
 Status check_question(const Question& question, const PoolConfigured& config) {
   if (Status status = check_max_error(question.max_error); !status) return status;
   if (!is_probability(question.audits.rate)) return out_of_range("audits.rate", question.audits.rate, "a number in [0, 1]");
+  if (!is_propensity(question.propensity)) return out_of_range("propensity", question.propensity, "a number in (0, 1]");
+  if (!question.primary.empty() && !question.vote.empty()) return invalid("primary", "no vote beside it");
   return check_responses(question.responses, question.segment, config);
 }
 
@@ -154,6 +158,7 @@ Status check_decision(const DecisionMade& decision, const PoolConfigured& config
   if (!is_answer(decision.selected)) return invalid("selected", "one of the decision's answers, or none");
   if (!is_probability(decision.share)) return out_of_range("share", decision.share, "a number in [0, 1]");
   if (!is_probability(decision.audit_rate)) return out_of_range("audit_rate", decision.audit_rate, "a number in [0, 1]");
+  if (!is_propensity(decision.propensity)) return out_of_range("propensity", decision.propensity, "a number in (0, 1]");
   return check_told(decision);
 }
 

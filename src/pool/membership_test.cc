@@ -163,7 +163,7 @@ TEST_F(MembershipTest, ResponseWithoutAnswerIsCalibratedAndDoesNotVote) {
   const auto& decision = std::get<DecisionMade>(made.body);
   EXPECT_EQ(decision.responses[0].calibrated, 0.9);
   EXPECT_EQ(decision.selected_model, "b");
-  EXPECT_EQ(decision.share, 1.0);
+  EXPECT_EQ(decision.share, 0.1);  // of the lone ballot
 }
 
 TEST_F(MembershipTest, AnswerNobodyVotesForIsNotElected) {

@@ -25,6 +25,8 @@ Pool& Pool::operator=(Pool&&) noexcept = default;
 
 Result<DecisionMade> Pool::decide(const Question& question) const { return state_->decide(question); }
 
+bool Pool::settled(const DecisionMade& decision, std::size_t more) const { return state_->settled(decision, more); }
+
 Result<std::vector<Grade>> Pool::resolve(const OutcomeObserved& outcome) const {
   if (Status status = internal::check_outcome(outcome, state_->config); !status) return status.error();
   const internal::DecisionRecord* decision = state_->decisions.find(outcome.decision);

@@ -1,7 +1,10 @@
 // What a decision tells beside its answer: how likely it is right, whether to abstain, how each response counted and who decided.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "margin/decision.h"
+#include "margin/random.h"
 #include "pool/pool_fixture.h"
 
 namespace margin {
@@ -17,7 +20,7 @@ class TrustTest : public PoolTest {
     return *decision;
   }
   // Of a decision that everybody agrees on.
-  [[nodiscard]] Sureness sure() { return asked({{"a", "x"}}).sure; }
+  [[nodiscard]] Sureness sure() { return asked({{"a", "x"}, {"b", "x"}}).sure; }
 
   ApplyResult settle(Uuid decision, double outcome, double weight = 1.0) {
     return apply(OutcomeObserved{.decision = decision, .selected = outcome, .weight = weight});
@@ -41,6 +44,80 @@ TEST_F(TrustTest, IsTheLibrarysOnTheSameSharesAndOutcomes) {
     ASSERT_TRUE(twin.observe({.share = made.share, .outcome = outcome, .weight = 0.5}).ok());
   }
   EXPECT_EQ(sure().status, TrustStatus::kCalibrated);
+}
+
+// A share of 1 would promise the same whatever the only model said.
+TEST_F(TrustTest, ALoneModelsDecisionIsWorthItsCalibratedConfidence) {
+  const auto calibrator = std::move(DecisionTrust::make("margin_adaptive", 2, {})).value();
+  for (const double stated : {0.2, 0.5, 0.9}) {
+    const DecisionMade made = asked({{"a", "x", stated}});
+    EXPECT_EQ(made.share, made.responses[0].calibrated);
+    EXPECT_EQ(made.sure.p_correct, calibrator.p_correct(made.responses[0].calibrated));
+  }
+}
+
+TEST_F(TrustTest, ThePrimarysAnswerIsSelectedWhateverTheOthersSay) {
+  Question question{.responses = {{.model = "a", .answer = "x", .confidence = 0.9},
+                                  {.model = "b", .answer = "x", .confidence = 0.9},
+                                  {.model = "c", .answer = "y", .confidence = 0.3}},
+                    .primary = "c"};
+  const DecisionMade made = std::move(pool_.decide(question)).value();
+  EXPECT_EQ(made.selected_model, "c");
+  EXPECT_EQ(made.selected, made.responses[2].answer);
+  EXPECT_EQ(made.share, made.responses[2].calibrated);
+  EXPECT_EQ(made.vote, "primary");
+  EXPECT_TRUE(pool_.settled(made, 10));
+  const Event decided = event(made);
+  EXPECT_EQ(apply(decided).status, ApplyStatus::kApplied);
+  // Everybody learns, and the promise is checked against the primary's outcome.
+  const ApplyResult learned = outcome(decided.id, {{"a", 1.0}, {"b", 1.0}, {"c", 0.0}});
+  EXPECT_EQ(learned.learned, (std::vector<std::string>{"a", "b", "c"}));
+
+  question.responses[2].answer.reset();
+  EXPECT_EQ(std::move(pool_.decide(question)).value().selected_model, "a") << "without its answer, the vote decides";
+  question.vote = "majority";
+  EXPECT_EQ(pool_.decide(question).error().code, ErrorCode::kInvalidArgument);
+}
+
+// By trying what the missing models could say: every combination of answers (those given, and a new one) and confidences.
+TEST_F(TrustTest, SettledMeansThatNobodyMissingCouldChangeTheSelection) {
+  Random random(20261116);
+  std::array<int, 2> seen{};
+  for (int round = 0; round < 300; ++round) {
+    Question question{.vote = std::vector<std::string>{"", "majority", "log_odds"}[random.below(3)]};
+    const std::size_t said = 1 + random.below(4);
+    const std::size_t missing = random.below(3);
+    const std::array<std::string, 4> answers = {"x", "y", "z", "new"};
+    for (std::size_t i = 0; i < said; ++i) {
+      question.responses.push_back({.model = "m" + std::to_string(i), .answer = answers[random.below(3)], .confidence = random.uniform()});
+    }
+    const DecisionMade made = std::move(pool_.decide(question)).value();
+    const std::size_t each = answers.size() * 3;
+    bool changed = false;
+    for (std::size_t code = 0; code < (missing == 0 ? 1 : missing == 1 ? each : each * each); ++code) {
+      Question more = question;
+      for (std::size_t i = 0, rest = code; i < missing; ++i, rest /= each) {
+        more.responses.push_back({.model = "late" + std::to_string(i),
+                                  .answer = answers[rest % answers.size()],
+                                  .confidence = std::array{0.0, 0.5, 1.0}[rest / answers.size() % 3]});
+      }
+      const DecisionMade then = std::move(pool_.decide(more)).value();
+      changed |= then.answers[then.selected] != made.answers[made.selected];
+    }
+    const bool settled = pool_.settled(made, missing);
+    ++seen[settled ? 1 : 0];
+    EXPECT_FALSE(settled && changed) << "round " << round;
+  }
+  EXPECT_GT(seen[0], 50);
+  EXPECT_GT(seen[1], 50);
+}
+
+TEST_F(TrustTest, AMajorityIsSettledWhenTheRestIsOutnumbered) {
+  Question question{.vote = "majority"};
+  for (const char* model : {"a", "b", "c"}) question.responses.push_back({.model = model, .answer = "x", .confidence = 0.5});
+  const DecisionMade made = std::move(pool_.decide(question)).value();
+  EXPECT_TRUE(pool_.settled(made, 2));
+  EXPECT_FALSE(pool_.settled(made, 3));
 }
 
 TEST_F(TrustTest, ADecisionTeachesOnce) {
@@ -141,8 +218,8 @@ TEST_F(TrustTest, AbstainsWhereThePromiseWouldNotHold) {
   ASSERT_GT(error, 0.1);
   ASSERT_LT(error, 0.4);
   EXPECT_FALSE(asked({{"a", "x"}}).abstained);
-  EXPECT_FALSE(asked({{"a", "x"}}, error + 1e-9).abstained);
-  const DecisionMade made = asked({{"a", "x"}}, error - 1e-9);
+  EXPECT_FALSE(asked({{"a", "x"}, {"b", "x"}}, error + 1e-9).abstained);
+  const DecisionMade made = asked({{"a", "x"}, {"b", "x"}}, error - 1e-9);
   EXPECT_TRUE(made.abstained);
   EXPECT_EQ(made.max_error, error - 1e-9);
   EXPECT_NE(made.selected, kNoAnswer);  // what it would have said

@@ -14,6 +14,7 @@ const VoteInfo& info() {
 class LogOdds final : public Vote {
  public:
   explicit LogOdds(Parameters resolved) : Vote(margin::info(), std::move(resolved)), evidence_(parameters()) {}
+  [[nodiscard]] std::optional<AddendRange> addend_range() const override { return AddendRange{evidence_(0.0), evidence_(1.0)}; }
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {

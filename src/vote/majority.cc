@@ -12,6 +12,7 @@ const VoteInfo& info() {
 class Majority final : public Vote {
  public:
   explicit Majority(Parameters resolved) : Vote(margin::info(), std::move(resolved)) {}
+  [[nodiscard]] std::optional<AddendRange> addend_range() const override { return AddendRange{1.0, 1.0}; }
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot>, std::size_t) const override { return 1.0; }

@@ -84,7 +84,7 @@ class Stacked final : public Vote {
             {"trust", met ? models_[model].trust.value : 0.0}};
   }
 
-  void share_out(Tally& tally) const override {
+  void share_out(std::span<const Ballot>, Tally& tally) const override {
     std::size_t voters = 0;
     for (const std::uint32_t votes : tally.votes) voters += votes;
     softmax(begun_ ? sharpness_.value : first_sharpness(voters), tally.votes, tally.scores, tally.shares);

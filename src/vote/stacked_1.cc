@@ -45,7 +45,7 @@ class Stacked1 final : public Vote {
     return {{"theta", theta(ballots, ballot)}, {"x", evidence_(ballots[ballot].confidence)}};
   }
 
-  void share_out(Tally& tally) const override { softmax(tally.votes, tally.scores, tally.shares); }
+  void share_out(std::span<const Ballot>, Tally& tally) const override { softmax(tally.votes, tally.scores, tally.shares); }
 
   void update(std::span<const Ballot> ballots, std::uint32_t answers, std::span<const double> outcomes, double weight) override {
     introduce(ballots);

@@ -28,6 +28,16 @@ bool votes(std::span<const Ballot> ballots, std::size_t ballot) {
   return ballots[ballot].answer != kNoAnswer;
 }
 
+std::optional<std::size_t> lone_ballot(std::span<const Ballot> ballots) {
+  std::optional<std::size_t> lone;
+  for (std::size_t i = 0; i < ballots.size(); ++i) {
+    if (ballots[i].answer == kNoAnswer) continue;
+    if (lone) return std::nullopt;
+    lone = i;
+  }
+  return lone;
+}
+
 }  // namespace
 
 void Vote::tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const {
@@ -48,7 +58,7 @@ void Vote::tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& 
   if (std::all_of(tally.votes.begin(), tally.votes.end(), [](std::uint32_t votes) { return votes == 0; })) return;
 
   tally.winner = select(ballots, tally);
-  share_out(tally);
+  share_out(ballots, tally);
   tally.share = tally.shares[tally.winner];
   double next = 0.0;
   for (std::uint32_t y = 0; y < answers; ++y) {
@@ -72,7 +82,12 @@ std::uint32_t Vote::select(std::span<const Ballot>, const Tally& tally) const {
   return winner;
 }
 
-void Vote::share_out(Tally& tally) const {
+void Vote::share_out(std::span<const Ballot> ballots, Tally& tally) const {
+  // A part of itself would say nothing.
+  if (const auto lone = lone_ballot(ballots)) {
+    tally.shares[ballots[*lone].answer] = ballots[*lone].confidence;
+    return;
+  }
   double total = 0.0;
   double supported = 0.0;
   for (std::size_t y = 0; y < tally.scores.size(); ++y) {

@@ -97,9 +97,9 @@ class Filler {
   }
   void fill(DecisionMade& event) {
     auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-           decisive, audit_rate, probe, vote] = event;
+           decisive, audit_rate, probe, vote, propensity] = event;
     fill_all(task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-             decisive, audit_rate, probe, vote);
+             decisive, audit_rate, probe, vote, propensity);
   }
   void fill(OutcomeObserved& event) {
     auto& [decision, grades, gold, selected, weight, source] = event;

@@ -294,6 +294,8 @@ class Pool:
             return "", False, {}
         best, whole = max(totals, key=totals.get), sum(totals.values())  # the first of equals
         close = any(y != best and abs(t - totals[best]) < TOLERANCE for y, t in totals.items())
+        if len(ballots) == 1:
+            return best, close, {best: ballots[0][1]}
         return best, close, {y: t / whole if whole > 0 else 1 / len(totals) for y, t in totals.items()}
 
     def decide(self, e, _):
