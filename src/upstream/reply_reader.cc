@@ -152,7 +152,7 @@ ReplyReader::Step ReplyReader::after_head() {
     return stop(Step::kWrong, "it is compressed, which nobody asked for");
   }
   const auto length = parser.content_length();
-  if (length && *length > body_bytes_max_) {
+  if (!bodiless_ && length && *length > body_bytes_max_) {
     return stop(Step::kTooLarge, "its body has " + std::to_string(*length) + " bytes, allowed are " + std::to_string(body_bytes_max_));
   }
   parsing_->head_given = true;

@@ -17,7 +17,9 @@ constexpr milliseconds kPauseMax = std::chrono::hours(24 * 365);
 std::optional<milliseconds> parse_pause(std::string_view text, double unit_ms) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0)) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) || number < 0) {
+    return std::nullopt;
+  }
   return milliseconds(static_cast<std::int64_t>(std::min(std::ceil(number * unit_ms), static_cast<double>(kPauseMax.count()))));
 }
 

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -60,9 +62,22 @@ class Peer {
     received_.erase(0, size);
     return true;
   }
+  // From now on the bytes are encrypted; false when the client does not want to.
+  bool start_tls(SSL_CTX* context) {
+    tls_.reset(SSL_new(context));
+    SSL_set_fd(tls_.get(), fd_);
+    return SSL_accept(tls_.get()) == 1;
+  }
+  [[nodiscard]] bool resumed() const { return SSL_session_reused(tls_.get()) == 1; }
+  [[nodiscard]] std::string server_name() const {
+    const char* const name = SSL_get_servername(tls_.get(), TLSEXT_NAMETYPE_host_name);
+    return name == nullptr ? "" : name;
+  }
+
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t sent = tls_ ? SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size()))
+                                : ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -100,9 +115,10 @@ class Peer {
  private:
   bool receive() {
     pollfd ready{.fd = fd_, .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(kPatience).count())) != 1) return false;
+    const bool pending = tls_ && SSL_pending(tls_.get()) > 0;
+    if (!pending && ::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(kPatience).count())) != 1) return false;
     char bytes[16384];
-    const ssize_t count = ::recv(fd_, bytes, sizeof bytes, 0);
+    const ssize_t count = tls_ ? SSL_read(tls_.get(), bytes, sizeof bytes) : ::recv(fd_, bytes, sizeof bytes, 0);
     if (count <= 0) {
       ended_ = true;
       return false;
@@ -112,6 +128,7 @@ class Peer {
   }
 
   int fd_;
+  std::unique_ptr<SSL, decltype(&SSL_free)> tls_{nullptr, SSL_free};
   bool ended_ = false;
   std::string received_;
 };
@@ -138,9 +155,11 @@ class ScriptedServer {
     ::close(listener_);
     {
       const std::lock_guard lock(mutex_);
-      for (const auto& peer : peers_) ::shutdown(peer->fd(), SHUT_RDWR);
+      for (const Connection& connection : open_) {
+        if (connection.peer.fd() >= 0) ::shutdown(connection.peer.fd(), SHUT_RDWR);
+      }
     }
-    for (std::thread& thread : threads_) thread.join();
+    for (Connection& connection : open_) connection.thread.join();
   }
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
@@ -148,16 +167,34 @@ class ScriptedServer {
   [[nodiscard]] std::size_t connections() const { return connections_; }
 
  private:
+  struct Connection {
+    Connection(int fd, std::size_t number) : peer(fd, number) {}
+    Peer peer;
+    std::thread thread;
+    std::atomic<bool> ended = false;
+  };
+
   void accept() {
     while (true) {
       const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
       if (fd < 0) return;
       const std::lock_guard lock(mutex_);
-      peers_.push_back(std::make_unique<Peer>(fd, connections_++));
-      threads_.emplace_back([this, peer = peers_.back().get()] {
-        script_(*peer);
-        const std::lock_guard closing(mutex_);
-        peer->close();
+      for (auto connection = open_.begin(); connection != open_.end();) {
+        if (!connection->ended) {
+          ++connection;
+          continue;
+        }
+        connection->thread.join();
+        connection = open_.erase(connection);
+      }
+      Connection& connection = open_.emplace_back(fd, connections_++);
+      connection.thread = std::thread([this, &connection] {
+        script_(connection.peer);
+        {
+          const std::lock_guard closing(mutex_);
+          connection.peer.close();
+        }
+        connection.ended = true;
       });
     }
   }
@@ -166,9 +203,8 @@ class ScriptedServer {
   int listener_;
   std::uint16_t port_ = 0;
   std::atomic<std::size_t> connections_ = 0;
-  std::mutex mutex_;
-  std::deque<std::unique_ptr<Peer>> peers_;
-  std::deque<std::thread> threads_;
+  std::mutex mutex_;  // of the list, and of the descriptors in it being closed
+  std::list<Connection> open_;
   std::thread accepting_;
 };
 

@@ -44,9 +44,10 @@ struct HostPort {
 // "host:port", "[::1]:port", "::1".
 HostPort split_host_port(std::string_view text) {
   if (text.starts_with('[')) {
-    const std::size_t bracket = std::min(text.find(']'), text.size());
-    const std::string_view after = text.substr(std::min(bracket + 1, text.size()));
-    return {text.substr(1, bracket - 1), after.starts_with(':') ? after.substr(1) : after};
+    const std::size_t bracket = text.find(']');
+    const std::string_view after = bracket == std::string_view::npos ? text : text.substr(bracket + 1);
+    if (!after.empty() && !after.starts_with(':')) return {text, {}};  // no host has a bracket
+    return {text.substr(1, bracket - 1), after.substr(std::min<std::size_t>(after.size(), 1))};
   }
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || text.find(':', colon + 1) != std::string_view::npos) return {text, {}};
