@@ -8,7 +8,7 @@ import { forgetAnswers } from "./api/use_query";
 import { Failure, Loading } from "./components/states";
 import mark from "./mark.svg";
 import { LoginPage } from "./pages/login";
-import { PoolPage } from "./pages/pool";
+import { PoolPage } from "./pages/pool/page";
 import { PoolsPage } from "./pages/pools";
 import { href, useLocation } from "./router";
 import { SessionContext } from "./session";

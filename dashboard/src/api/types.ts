@@ -13,3 +13,7 @@ export type DecisionSummary = Schemas["DecisionSummary"];
 export type DecisionRecord = Schemas["DecisionRecord"];
 export type Receipt = Schemas["Receipt"];
 export type Status = Schemas["Status"];
+export type ModelRow = Schemas["ModelRow"];
+export type PairRow = Schemas["PairRow"];
+export type FactorHistory = Schemas["FactorHistory"];
+export type Activity = Schemas["Activity"];
