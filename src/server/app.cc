@@ -31,7 +31,10 @@ bool is_json(std::string_view content_type) {
 }  // namespace
 
 App::App(AppParts parts)
-    : parts_(std::move(parts)), parser_(static_cast<std::size_t>(parts_.config.limits.json_depth)), limiter_(access::kKeysMax) {
+    : parts_(std::move(parts)),
+      parser_(static_cast<std::size_t>(parts_.config.limits.json_depth)),
+      limiter_(access::kKeysMax),
+      started_ms_(parts_.service.now_ms()) {
   parts_.service.on_applied([this](const service::ServedPool& pool, const Event& event, const ApplyResult& result) {
     if (events_.size() > 0) events_.publish(pool, event, result);
   });
@@ -60,6 +63,21 @@ void App::handle(const http::Request& request, http::Reply reply) {
   matched.route->handle(*this, {request, std::move(matched.arguments), std::move(*caller), std::move(answer)});
 }
 
+std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard) const {
+  if (head.method != "POST" || head.path != "/v1/experiments") return standard;
+  const std::size_t larger = std::max(standard, experiments_.limits().log_bytes_max);
+  if (!parts_.keys.any_valid()) return head.peer_is_loopback ? larger : standard;
+  const auto key = key_of(head);
+  return key && (*key)->grant.scopes.has(access::Scope::kAdmin) ? larger : standard;
+}
+
+Result<const access::Key*> App::key_of(const http::Request& request) const {
+  const std::string_view header = request.header("Authorization").value_or("");
+  constexpr std::string_view kBearer = "Bearer ";
+  if (!header.starts_with(kBearer)) return {ErrorCode::kNotFound, ""};
+  return parts_.keys.authenticate(header.substr(kBearer.size()));
+}
+
 // Without any key only this machine is served, and only programs: a page that a browser shows could otherwise teach the pool.
 std::optional<Caller> App::admit_local(const http::Request& request, const Route& route, Answer& answer) const {
   if (!request.peer_is_loopback) {
@@ -83,10 +101,7 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
   if (open_metrics) return Caller{};
   if (!parts_.keys.any_valid()) return admit_local(request, route, answer);
 
-  const std::string_view header = request.header("Authorization").value_or("");
-  constexpr std::string_view kBearer = "Bearer ";
-  const auto key = header.starts_with(kBearer) ? parts_.keys.authenticate(header.substr(kBearer.size()))
-                                               : Result<const access::Key*>(ErrorCode::kNotFound, "");
+  const auto key = key_of(request);
   if (!key) {
     answer.add_header("WWW-Authenticate", "Bearer");
     answer.send(refusal(401, "invalid_api_key", "Authorization: expected Bearer and a valid key"));

@@ -14,6 +14,7 @@
 #include "journal/journal.h"
 #include "json/json.h"
 #include "server/event_stream.h"
+#include "server/experiments.h"
 #include "server/metrics.h"
 #include "server/routes.h"
 #include "service/service.h"
@@ -34,6 +35,8 @@ class App : public http::Handler {
   explicit App(AppParts parts);
 
   void handle(const http::Request& request, http::Reply reply) override;
+  // A log for an experiment may be larger than other bodies, from whoever may send one.
+  [[nodiscard]] std::size_t body_bytes_max(const http::Request& head, std::size_t standard) const override;
 
   [[nodiscard]] service::Service& service() { return parts_.service; }
   [[nodiscard]] const config::Config& config() const { return parts_.config; }
@@ -43,6 +46,8 @@ class App : public http::Handler {
   [[nodiscard]] JsonParser& parser() { return parser_; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   [[nodiscard]] EventStream& events() { return events_; }
+  [[nodiscard]] Experiments& experiments() { return experiments_; }
+  [[nodiscard]] std::int64_t started_ms() const { return started_ms_; }
   [[nodiscard]] journal::Journal& journal() { return parts_.journal; }
 
   // The listener whose counters /metrics shows.
@@ -56,6 +61,8 @@ class App : public http::Handler {
   [[nodiscard]] bool draining() const { return draining_; }
 
  private:
+  // Whose key came with the request.
+  [[nodiscard]] Result<const access::Key*> key_of(const http::Request& request) const;
   // nullopt: refused, and answered.
   [[nodiscard]] std::optional<Caller> admit(const http::Request& request, const Route& route, Answer& answer);
   [[nodiscard]] std::optional<Caller> admit_local(const http::Request& request, const Route& route, Answer& answer) const;
@@ -65,6 +72,8 @@ class App : public http::Handler {
   Metrics metrics_;
   EventStream events_;
   access::RateLimiter limiter_;
+  Experiments experiments_;
+  std::int64_t started_ms_;
   const http::Server* listener_ = nullptr;
   bool draining_ = false;
 };

@@ -1,5 +1,8 @@
 // /v1/decisions: what was decided, and why. The explanation is what was recorded when the decision was made; outcomes are what has come
 // since.
+#include <algorithm>
+#include <charconv>
+
 #include "server/app.h"
 #include "server/render.h"
 
@@ -20,6 +23,20 @@ void render_outcomes(JsonWriter& out, const DecisionView& view) {
   out.close(']');
 }
 
+// The counterfactual: what would have been selected without each decisive model.
+void render_without(JsonWriter& out, const DecisionMade& decision) {
+  out.key("without").open('[');
+  for (const DecisiveModel& decisive : decision.decisive) {
+    const auto giver = std::find_if(decision.responses.begin(), decision.responses.end(), [&](const RecordedResponse& response) {
+      return decisive.answer != kNoAnswer && response.answer == decisive.answer && !response.answer_text.empty();
+    });
+    out.open('{').key("model").text(decisive.model).key("answer");
+    giver == decision.responses.end() ? out.null() : out.text(giver->answer_text);
+    out.close('}');
+  }
+  out.close(']');
+}
+
 void answer_record(const Call& call, const ServedPool& pool, const Record& record) {
   const auto& decision = std::get<DecisionMade>(record.event.body);
   JsonWriter out;
@@ -31,6 +48,7 @@ void answer_record(const Call& call, const ServedPool& pool, const Record& recor
     return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
   });
   const auto view = pool.pool().decision(record.event.id);
+  render_without(out, decision);
   out.key("expired").flag(!view.has_value());
   if (view) render_outcomes(out, *view);
   call.answer->json(out.close('}').take());

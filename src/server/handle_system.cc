@@ -1,4 +1,6 @@
 // How the server itself is: alive, ready, what version, what figures.
+#include <array>
+
 #include "server/app.h"
 #include "server/openapi.h"
 #include "server/render.h"
@@ -23,6 +25,11 @@ void show_status(App& app, const Call& call) {
   JsonWriter out;
   out.open('{').key("version").text(app.version()).key("store").text(app.config().store.file);
   out.key("durability").text(app.config().store.durability == config::Durability::kDisk ? "disk" : "process");
+  render_time(out, "started", app.started_ms());
+  render_time(out, "now", app.service().now_ms());
+  out.key("answers").text(std::array<std::string_view, 3>{"text", "hash", "none"}[static_cast<std::size_t>(app.config().store.answers)]);
+  out.key("tls").flag(app.listener() != nullptr && app.listener()->tls());
+  out.key("streams").number(app.events().size()).key("appended").number(figures.appended).key("commits").number(figures.commits);
   out.key("stored_bytes").number(figures.stored_bytes).key("waiting").number(figures.waiting).key("pools").open('[');
   for (const auto& [name, pool] : app.service().pools()) {
     if (!call.caller.owns(name)) continue;
@@ -30,6 +37,15 @@ void show_status(App& app, const Call& call) {
     // A digest is of the whole state: made for who asks for it.
     if (with_digest) out.key("digest").text(pool->pool().digest().hex());
     out.key("folding").flag(pool->folding).close('}');
+  }
+  // Names, never secrets; a tenant sees its own.
+  out.close(']').key("keys").open('[');
+  for (const access::Key& key : app.keys().keys()) {
+    if (!call.caller.tenant.empty() && key.grant.tenant != call.caller.tenant) continue;
+    out.open('{').key("id").text(key.id).key("name").text(key.grant.name).key("scopes").text(key.grant.scopes.text());
+    out.key("tenant").text(key.grant.tenant).key("weight").number(key.grant.weight);
+    render_time(out, "created", key.created_ms);
+    out.key("revoked").flag(key.revoked_ms.has_value()).close('}');
   }
   call.answer->json(out.close(']').close('}').take());
 }

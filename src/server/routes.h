@@ -75,6 +75,10 @@ void show_ready(App& app, const Call& call);
 void show_status(App& app, const Call& call);
 void show_metrics(App& app, const Call& call);
 void show_openapi(App& app, const Call& call);
+void start_experiment(App& app, const Call& call);  // handle_experiments.cc
+void list_experiments(App& app, const Call& call);
+void show_experiment(App& app, const Call& call);
+void show_report(App& app, const Call& call);
 void show_session(App& app, const Call& call);    // handle_session.cc
 void open_dashboard(App& app, const Call& call);  // handle_dashboard.cc
 void show_dashboard(App& app, const Call& call);

@@ -1,6 +1,7 @@
 """Every answer of a real server against /openapi.json: what is described is what is sent, and a request is refused when the document says so."""
 import json
 import re
+import time
 
 import jsonschema
 
@@ -71,6 +72,12 @@ class Contract(ServerTest):
             check("GET", path, path)
         check("GET", "/metrics", "/metrics", ctype="text/plain")
         check("GET", "/v1/session", "/v1/session")
+        log = "".join(json.dumps({"task": str(t), "model": "a", "confidence": 0.9, "correct": t % 2}) + "\n" for t in range(40))
+        made = check("POST", "/v1/experiments?format=jsonl&name=n", "/v1/experiments", raw=log.encode(), status=202).json["id"]
+        check("GET", "/v1/experiments", "/v1/experiments")
+        while check("GET", "/v1/experiments/" + made, "/v1/experiments/{experiment}").json["status"] == "running":
+            time.sleep(0.05)
+        check("GET", f"/v1/experiments/{made}/report", "/v1/experiments/{experiment}/report", ctype="text/html")
         for path in ("/", "/dashboard"):
             check("GET", path, path, status=302, ctype="text/plain")
         page = check("GET", "/dashboard/", "/dashboard/", ctype="text/html").body.decode()

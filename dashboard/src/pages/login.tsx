@@ -45,7 +45,7 @@ export function LoginPage({ message, onKey }: { message: string; onKey: (key: st
           </button>
         </form>
         <p className="hint">
-          An operator makes one with <code>margin keys create --name you --scopes read</code>. It is kept for this tab only. To grade decisions it also needs{" "}
+          An operator makes one with <code>margin keys create --name you --scope read</code>. It is kept for this tab only. To grade decisions it also needs{" "}
           <code>feedback</code>, to run experiments <code>admin</code>.
         </p>
       </div>
