@@ -136,8 +136,8 @@ class Calibrator {
   // Bytes that restore_calibrator turns into an equal calibrator, bit for bit. digest() is the fingerprint of those bytes.
   [[nodiscard]] std::string snapshot() const;
   [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
-  // An independent copy.
-  [[nodiscard]] std::unique_ptr<Calibrator> clone() const;
+  // An independent copy. Virtual for calibrators from outside the registry, which no snapshot can be restored to.
+  [[nodiscard]] virtual std::unique_ptr<Calibrator> clone() const;
 
  protected:
   Calibrator(const CalibratorInfo& info, Parameters parameters) : info_(&info), parameters_(std::move(parameters)) {}

@@ -71,6 +71,9 @@ enum class ApplyStatus {
   kRefused,          // malformed, unknown or beyond a bound; nothing learned; `error` says why
 };
 
+// "applied", "duplicate", "pending_decision", "expired", "conflict", "reverted", "folding", "refused": as the server answers.
+[[nodiscard]] std::string_view name_of(ApplyStatus status);
+
 struct ApplyResult {
   ApplyStatus status = ApplyStatus::kApplied;
   std::optional<Error> error;          // for kRefused and kConflict

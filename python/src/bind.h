@@ -48,5 +48,8 @@ class Lock {
 void bind_calibrator(py::module_& module);
 void bind_pool(py::module_& module);
 void bind_metrics(py::module_& module);
+void bind_log(py::module_& module);
+void bind_replay(py::module_& module);
+void bind_experiments(py::module_& module);
 
 }  // namespace margin::python

@@ -6,16 +6,19 @@
 namespace margin::python {
 namespace {
 
-py::array to_array(std::vector<std::string> texts) {
+py::array to_array(const std::vector<FrameColumns::Text>& texts) {
   py::array objects(py::dtype("O"), static_cast<py::ssize_t>(texts.size()));
   auto** const cells = static_cast<PyObject**>(objects.mutable_data());
-  std::unordered_map<std::string, py::str> shared;  // names come again and again
+  std::unordered_map<std::string_view, py::object> shared;  // names come again and again
   for (std::size_t row = 0; row < texts.size(); ++row) {
-    const auto found = shared.find(texts[row]);
-    const py::str text = found != shared.end() ? found->second : py::str(texts[row]);
-    if (found == shared.end() && shared.size() < 65'536) shared.emplace(texts[row], text);
+    py::object text = py::none();
+    if (texts[row]) {
+      py::object& known = shared[*texts[row]];
+      if (!known) known = py::str(*texts[row]);
+      text = known;
+    }
     Py_XDECREF(cells[row]);
-    cells[row] = text.inc_ref().ptr();
+    cells[row] = text.release().ptr();
   }
   return objects;
 }

@@ -27,7 +27,8 @@ py::array take_over(std::vector<T> values) {
 class FrameColumns {
  public:
   // Appends to the column of that name, which is made where it is new. Every row gives every column once.
-  void text(std::string_view column, std::string value) { of<std::vector<std::string>>(column).push_back(std::move(value)); }
+  using Text = std::optional<std::string>;  // none becomes None
+  void text(std::string_view column, Text value) { of<std::vector<Text>>(column).push_back(std::move(value)); }
   void number(std::string_view column, std::optional<double> value) {
     of<std::vector<double>>(column).push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
   }
@@ -40,7 +41,7 @@ class FrameColumns {
   [[nodiscard]] py::dict take();
 
  private:
-  using Values = std::variant<std::vector<std::string>, std::vector<double>, std::vector<std::int64_t>, std::vector<bool>>;
+  using Values = std::variant<std::vector<Text>, std::vector<double>, std::vector<std::int64_t>, std::vector<bool>>;
 
   template <class V>
   V& of(std::string_view column) {

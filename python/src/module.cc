@@ -38,4 +38,7 @@ PYBIND11_MODULE(_core, module) {
   margin::python::bind_calibrator(module);
   margin::python::bind_pool(module);
   margin::python::bind_metrics(module);
+  margin::python::bind_log(module);
+  margin::python::bind_replay(module);
+  margin::python::bind_experiments(module);
 }

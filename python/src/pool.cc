@@ -30,20 +30,6 @@ std::optional<T> given(const py::dict& fields, const char* name) {
   }
 }
 
-std::string_view name_of(ApplyStatus status) {
-  switch (status) {
-    case ApplyStatus::kApplied: return "applied";
-    case ApplyStatus::kDuplicate: return "duplicate";
-    case ApplyStatus::kPendingDecision: return "pending_decision";
-    case ApplyStatus::kExpired: return "expired";
-    case ApplyStatus::kConflict: return "conflict";
-    case ApplyStatus::kReverted: return "reverted";
-    case ApplyStatus::kRefold: return "folding";
-    case ApplyStatus::kRefused: return "refused";
-  }
-  return "";
-}
-
 PoolConfigured to_config(const py::dict& settings) {
   PoolConfigured config;
   if (const auto name = given<std::string>(settings, "calibrator")) {
@@ -228,7 +214,7 @@ class NamedPool {
     const ApplyResult result = apply(outcome, id, time_ms);
     py::dict receipt;
     receipt["feedback_id"] = id.text();
-    receipt["status"] = std::string(name_of(result.status));
+    receipt["status"] = std::string(margin::name_of(result.status));
     std::vector<std::string> updated = result.learned;
     updated.insert(updated.end(), result.implied.begin(), result.implied.end());
     receipt["updated"] = updated;

@@ -132,4 +132,18 @@ Pool fold(Pool start, std::span<const Event> events) {
   return std::move(*folded);
 }
 
+std::string_view name_of(ApplyStatus status) {
+  switch (status) {
+    case ApplyStatus::kApplied: return "applied";
+    case ApplyStatus::kDuplicate: return "duplicate";
+    case ApplyStatus::kPendingDecision: return "pending_decision";
+    case ApplyStatus::kExpired: return "expired";
+    case ApplyStatus::kConflict: return "conflict";
+    case ApplyStatus::kReverted: return "reverted";
+    case ApplyStatus::kRefold: return "folding";
+    case ApplyStatus::kRefused: return "refused";
+  }
+  return "";
+}
+
 }  // namespace margin

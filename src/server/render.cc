@@ -79,20 +79,6 @@ void render_stage(JsonWriter& out, std::string_view key, const ScoreSums& scores
 
 }  // namespace
 
-std::string_view name_of(ApplyStatus status) {
-  switch (status) {
-    case ApplyStatus::kApplied: return "applied";
-    case ApplyStatus::kDuplicate: return "duplicate";
-    case ApplyStatus::kPendingDecision: return "pending_decision";
-    case ApplyStatus::kExpired: return "expired";
-    case ApplyStatus::kConflict: return "conflict";
-    case ApplyStatus::kReverted: return "reverted";
-    case ApplyStatus::kRefold: return "folding";
-    case ApplyStatus::kRefused: return "refused";
-  }
-  return "";
-}
-
 void render_time(JsonWriter& out, std::string_view key, std::int64_t time_ms) {
   const std::time_t seconds = time_ms / 1000;
   std::tm parts{};

@@ -40,6 +40,4 @@ void render_scores(JsonWriter& out, std::uint64_t outcomes, const service::Score
 
 void render_time(JsonWriter& out, std::string_view key, std::int64_t time_ms);
 
-[[nodiscard]] std::string_view name_of(ApplyStatus status);
-
 }  // namespace margin::server
