@@ -7,9 +7,14 @@ import type { Session } from "./api/types";
 import { forgetAnswers } from "./api/use_query";
 import { Failure, Loading } from "./components/states";
 import mark from "./mark.svg";
+import { DecisionPage } from "./pages/decision/page";
+import { DecisionsPage } from "./pages/decisions";
+import { ExperimentsPage } from "./pages/experiments";
 import { LoginPage } from "./pages/login";
 import { PoolPage } from "./pages/pool/page";
 import { PoolsPage } from "./pages/pools";
+import { QueuePage } from "./pages/queue";
+import { SystemPage } from "./pages/system";
 import { href, useLocation } from "./router";
 import { SessionContext } from "./session";
 
@@ -59,7 +64,13 @@ export function App() {
   );
 }
 
-const kPages = [{ part: "pools", title: "Pools" }] as const;
+const kPages = [
+  { part: "pools", title: "Pools" },
+  { part: "decisions", title: "Decisions" },
+  { part: "queue", title: "Grade first" },
+  { part: "experiments", title: "Experiments" },
+  { part: "system", title: "System" },
+] as const;
 
 function Frame({ session, onLeave }: { session: Session; onLeave: () => void }) {
   const { parts } = useLocation();
@@ -123,6 +134,11 @@ function Frame({ session, onLeave }: { session: Session; onLeave: () => void }) 
 function Page({ parts }: { parts: string[] }) {
   const [page = "pools", name, tab] = parts;
   if (page === "pools" && name !== undefined) return <PoolPage key={name} pool={name} tab={tab ?? ""} />;
+  if (page === "decisions" && name !== undefined) return <DecisionPage key={name} id={name} />;
+  if (page === "decisions") return <DecisionsPage />;
+  if (page === "queue") return <QueuePage />;
+  if (page === "experiments") return <ExperimentsPage />;
+  if (page === "system") return <SystemPage />;
   return <PoolsPage />;
 }
 

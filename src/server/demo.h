@@ -20,11 +20,13 @@ class Demo {
 
  private:
   struct Awaited {
-    std::uint64_t due = 0;  // tick
+    std::uint64_t due = 0;  // number of the decision after which it comes
     Uuid decision;
     std::vector<Grade> grades;
   };
   void tick();
+  void commit(EventBody body);
+  void come_and_go();
   void decide();
   void grade();
 
@@ -32,7 +34,7 @@ class Demo {
   service::Service& service_;
   service::ServedPool* pool_ = nullptr;
   Random random_{20'260'501};
-  std::uint64_t ticks_ = 0;
+  std::uint64_t decisions_ = 0;
   std::deque<Awaited> awaited_;
   http::Timer timer_;
 };

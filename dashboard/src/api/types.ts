@@ -10,10 +10,12 @@ export type Alarm = Schemas["Alarm"];
 export type Scores = Schemas["Scores"];
 export type Stage = Schemas["Stage"];
 export type DecisionSummary = Schemas["DecisionSummary"];
-export type DecisionRecord = Schemas["DecisionRecord"];
+// The document says that a record is a decision and more.
+export type DecisionRecord = Schemas["Decision"] & Required<Pick<Schemas["DecisionRecord"], "pool" | "offset" | "time" | "task_id">> & Schemas["DecisionRecord"];
 export type Receipt = Schemas["Receipt"];
 export type Status = Schemas["Status"];
 export type ModelRow = Schemas["ModelRow"];
 export type PairRow = Schemas["PairRow"];
 export type FactorHistory = Schemas["FactorHistory"];
 export type Activity = Schemas["Activity"];
+export type Experiment = Schemas["Experiment"];
