@@ -14,6 +14,15 @@ std::string parameters_text(const Parameters& parameters) {
   return "{" + text + "}";
 }
 
+std::vector<std::string> upstream_values(const std::map<std::string, UpstreamSettings>& upstreams, const std::string& name) {
+  const auto found = upstreams.find(name);
+  std::vector<std::string> values;
+  for (const Field<UpstreamSettings>& field : upstream_fields()) {
+    values.push_back(found == upstreams.end() ? "" : toml_value(field.get(found->second)));
+  }
+  return values;
+}
+
 // Every key of a pool and its value; nothing for a pool that is not there.
 std::vector<std::string> values_of(const std::map<std::string, PoolSettings>& pools, const std::string& name) {
   const auto found = pools.find(name);
@@ -36,6 +45,17 @@ std::vector<Change> changes(const Config& before, const Config& after) {
   for (const Field<Config>& field : fields()) {
     compare(std::string(field.section) + "." + std::string(field.key), toml_value(field.get(before)), toml_value(field.get(after)),
             field.applies);
+  }
+  std::set<std::string> upstreams;
+  for (const auto* all : {&before.upstreams, &after.upstreams}) {
+    for (const auto& [name, settings] : *all) upstreams.insert(name);
+  }
+  for (const std::string& name : upstreams) {
+    const std::vector<std::string> was = upstream_values(before.upstreams, name);
+    const std::vector<std::string> is = upstream_values(after.upstreams, name);
+    for (std::size_t i = 0; i < was.size(); ++i) {
+      compare("upstreams." + name + "." + std::string(upstream_fields()[i].key), was[i], is[i], Applies::kAtOnce);
+    }
   }
   std::set<std::string> names;
   for (const auto* pools : {&before.pools, &after.pools}) {

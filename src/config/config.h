@@ -21,6 +21,11 @@ enum class KeptAnswers { kText, kHash, kNone };   // what the log keeps of answe
 enum class KeptAudit { kAll, kOutcomes, kNone };  // what compaction keeps of events beyond retention
 using LogFormat = journal::Format;
 using LogLevel = journal::Level;
+enum class Dialect { kOpenAi, kOllama };                                               // what an upstream speaks
+enum class Strategy { kVote, kCascade, kSingle, kShadow };                             // whom a chat request asks (docs/gateway.md)
+enum class TaskKind { kCode, kCompetitionCode, kChoice, kShortAnswer, kMath, kFree };  // as elicit::Task
+enum class Elicitation { kOff, kLine, kSchema };                                       // as elicit::Mode
+enum class Channel { kVerbalized, kConsistency };
 enum class RemedyChoice { kNone, kWeighted, kImplied, kEstimated };  // as RemedyKind of margin/remedy.h
 
 struct Server {
@@ -75,6 +80,33 @@ struct Limits {
   double requests_per_second = 0.0;  // of a key that names no rate; 0: no limit
 };
 
+// What chat requests may use, whatever the pool. In memory: a restart begins anew.
+struct Gateway {
+  std::int64_t keep_alive_ms = 15'000;
+  double spend_per_day = 0.0;       // of one key, in the currency of the prices; 0: no limit
+  std::int64_t tokens_per_day = 0;  // of one key; 0: no limit
+};
+
+// One model endpoint: [upstreams.NAME].
+struct UpstreamSettings {
+  std::string url;
+  std::string model;  // empty: the upstream's name
+  Dialect dialect = Dialect::kOpenAi;
+  std::string key;  // a reference, see resolve_secret()
+  std::string ca_file;
+  double price_prompt = 0.0;  // of a million tokens
+  double price_completion = 0.0;
+  std::int64_t concurrency = 64;
+  std::int64_t connect_ms = 5'000;
+  std::int64_t timeout_ms = 60'000;
+  std::int64_t retries = 2;
+  std::int64_t breaker_failures = 5;
+  std::int64_t breaker_ms = 10'000;
+  std::int64_t reply_bytes = 8 << 20;
+
+  bool operator==(const UpstreamSettings&) const = default;
+};
+
 // One pool as the file names it: [pools.NAME].
 struct PoolSettings {
   std::string calibrator = "margin_adaptive";  // NAME or NAME@VERSION
@@ -86,6 +118,23 @@ struct PoolSettings {
   double audit_rate = 0.0;  // of responses that were not selected and should be graded all the same
   RemedyChoice remedy = RemedyChoice::kNone;
 
+  // What chat requests to margin/NAME do.
+  std::vector<std::string> models;  // upstreams; none: the pool takes decisions only
+  std::string primary;              // empty: the first of them
+  Strategy strategy = Strategy::kVote;
+  TaskKind task = TaskKind::kFree;
+  Elicitation elicit = Elicitation::kLine;
+  Channel channel = Channel::kVerbalized;
+  std::int64_t samples = 5;  // of each model, in the consistency channel
+  double temperature = 0.7;  // of them
+  std::int64_t min_responses = 1;
+  double target = 0.9;    // p_correct at which a cascade stops
+  double explore = 0.02;  // chance with which `single` asks another model than the best
+  std::int64_t decision_ms = 120'000;
+  std::int64_t fan_out_max = 16;
+  std::int64_t tokens_max = 0;  // of one request, all calls together; 0: no limit
+  double spend_max = 0.0;       // likewise
+
   bool operator==(const PoolSettings&) const = default;
 };
 
@@ -95,6 +144,8 @@ struct Config {
   Log log;
   Keys keys;
   Limits limits;
+  Gateway gateway;
+  std::map<std::string, UpstreamSettings> upstreams;
   std::map<std::string, PoolSettings> pools;  // "default" is always among them
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "config/fields.h"
+#include "config/pool_check.h"
 
 namespace margin::config {
 namespace {
@@ -49,6 +50,7 @@ TEST(Config, EveryKeyCanBeStatedInTheFileAndInTheEnvironment) {
       case FieldKind::kNumber: other = field.range.high / 2; break;
       case FieldKind::kText: other = "other:1"; break;
       case FieldKind::kChoice: other = std::string(field.choices.back()); break;
+      case FieldKind::kNames: FAIL() << "a list cannot be stated in the environment";
     }
     if (other == field.get(default_config())) other = std::string(field.choices.front());
     const std::string section(field.section);
@@ -139,6 +141,27 @@ TEST(Config, PoolsAreCheckedDownToTheirParameters) {
   EXPECT_NE(refused("[pools.\"" + std::string(129, 'a') + "\"]\n").find("expected 1 to 128 letters"), std::string::npos);
 }
 
+TEST(Config, PoolsAskUpstreamsThatAreThere) {
+  const std::string upstreams =
+      "[upstreams.a]\nurl = \"http://localhost:1/v1\"\n[upstreams.b]\nurl = \"http://localhost:2/v1\"\nprice_prompt = 2\n";
+  const Config config = loaded(upstreams + "[pools.default]\nmodels = [\"a\", \"b\"]\nprimary = \"b\"\ntask = \"choice\"\n");
+  EXPECT_EQ(config.pools.at("default").models, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(config.pools.at("default").task, TaskKind::kChoice);
+  EXPECT_EQ(config.upstreams.at("b").price_prompt, 2.0);
+  const auto fault = [&](const std::string& pool) { return refused(upstreams + "[pools.default]\n" + pool); };
+  EXPECT_NE(fault("models = [\"a\", \"bb\"]").find(".models: no upstream named \"bb\" (did you mean b?)"), std::string::npos);
+  EXPECT_NE(fault("models = [\"a\", \"a\"]").find("names, each of them once"), std::string::npos);
+  EXPECT_NE(fault("models = \"a\"").find("expected a list"), std::string::npos);
+  EXPECT_NE(fault("models = [\"a\"]\nprimary = \"b\"").find("expected one of its models"), std::string::npos);
+  EXPECT_NE(fault("models = [\"a\"]\nmin_responses = 2").find("at most the number of its models"), std::string::npos);
+  EXPECT_NE(fault("models = [\"a\"]\nelicit = \"off\"").find("nothing to calibrate"), std::string::npos);
+  EXPECT_NE(refused("[upstreams.a]\n").find("upstreams.a.url: expected where it is"), std::string::npos);
+  EXPECT_NE(refused("[upstreams.a]\nurl = \"http://x\"\nmodle = 1").find("did you mean model?"), std::string::npos);
+  const std::string secret = refused("[upstreams.a]\nurl = \"http://x\"\nkey = \"sk-topsecret\"");
+  EXPECT_NE(secret.find("upstreams.a.key: expected a reference"), std::string::npos);
+  EXPECT_EQ(secret.find("topsecret"), std::string::npos);
+}
+
 TEST(Config, APoolMeansTheNewestVersionUnlessItNamesOne) {
   const Config config = loaded("[pools.old]\ncalibrator = \"margin_adaptive@1\"\n");
   EXPECT_EQ(pool_configured(config, config.pools.at("default")).calibrator_version, 2);
@@ -180,7 +203,7 @@ TEST(Config, ChangesNameKeysAndWhetherTheyNeedARestart) {
   EXPECT_EQ(found[1].key, "log.level");
   EXPECT_EQ(found[1].applies, Applies::kAtOnce);
   EXPECT_EQ(found[2].key, "pools.law.vote");
-  EXPECT_EQ(changes(before, default_config()).size(), 8U);  // every key of the pool that went
+  EXPECT_EQ(changes(before, default_config()).size(), pool_keys().size());  // every key of the pool that went
 }
 
 TEST(Config, KeysStandBesideTheStoreUnlessNamed) {

@@ -43,6 +43,8 @@ constexpr Field<Owner> describe(std::string_view section, std::string_view key, 
     field.choices = kWords<T>;
   } else if constexpr (std::is_same_v<T, std::string>) {
     field.kind = FieldKind::kText;
+  } else if constexpr (std::is_same_v<T, Names>) {
+    field.kind = FieldKind::kNames;
   } else {
     field.kind = std::is_same_v<T, double> ? FieldKind::kNumber : FieldKind::kInteger;
   }
@@ -64,12 +66,21 @@ constexpr Field<Config> setting(std::string_view section, std::string_view key, 
   return field;
 }
 
+// Of a section that has a name of its own.
+template <class Owner, auto Member>
+constexpr Field<Owner> named_setting(std::string_view key, const Described& described) {
+  Field<Owner> field = describe<Owner, typename MemberOf<decltype(Member)>::Type>("", key, described);
+  field.get = [](const Owner& owner) { return to_value(owner.*Member); };
+  field.set = [](Owner& owner, const FieldValue& value) { assign(owner.*Member, value); };
+  return field;
+}
 template <auto Member>
 constexpr Field<PoolSettings> pool_setting(std::string_view key, const Described& described) {
-  Field<PoolSettings> field = describe<PoolSettings, typename MemberOf<decltype(Member)>::Type>("", key, described);
-  field.get = [](const PoolSettings& pool) { return to_value(pool.*Member); };
-  field.set = [](PoolSettings& pool, const FieldValue& value) { assign(pool.*Member, value); };
-  return field;
+  return named_setting<PoolSettings, Member>(key, described);
+}
+template <auto Member>
+constexpr Field<UpstreamSettings> upstream_setting(std::string_view key, const Described& described) {
+  return named_setting<UpstreamSettings, Member>(key, described);
 }
 
 template <auto Member>
@@ -87,6 +98,11 @@ constexpr Field<Config> log(std::string_view key, const Described& described) {
 template <auto Member>
 constexpr Field<Config> limit(std::string_view key, const Described& described) {
   return setting<&Config::limits, Member>("limits", key, described);
+}
+
+template <auto Member>
+constexpr Field<Config> gateway(std::string_view key, const Described& described) {
+  return setting<&Config::gateway, Member>("gateway", key, described);
 }
 
 constexpr double kHour = 3'600'000.0;  // in milliseconds
@@ -141,6 +157,34 @@ constexpr Field<Config> kFields[] = {
         "stream_buffer_bytes", {{4096, 1024 * kMebi}, Applies::kAtRestart, "Kept for a client that does not read; then it is cut off"}),
     limit<&Limits::queue>("queue", {{1, 10'000'000}, Applies::kAtRestart, "Appends that wait for the log; more are answered 503"}),
     limit<&Limits::requests_per_second>("requests_per_second", {{0, 1e9}, kNow, "Of a key that names no rate of its own; 0: no limit"}),
+
+    gateway<&Gateway::keep_alive_ms>("keep_alive_ms",
+                                     {{100, kHour}, kNow, "A streamed chat that waits for its models says so this often, in milliseconds"}),
+    gateway<&Gateway::spend_per_day>(
+        "spend_per_day", {{0, 1e12}, kNow, "What the chats of one key may cost in a day (UTC), by the upstreams' prices; 0: no limit"}),
+    gateway<&Gateway::tokens_per_day>("tokens_per_day", {{0, 1e15}, kNow, "Tokens the chats of one key may use in a day; 0: no limit"}),
+};
+
+constexpr Field<UpstreamSettings> kUpstreamFields[] = {
+    upstream_setting<&UpstreamSettings::url>(
+        "url", {.applies = kNow, .meaning = "What /chat/completions (ollama: /api/chat) is appended to: https://host/v1"}),
+    upstream_setting<&UpstreamSettings::model>("model", {.applies = kNow, .meaning = "The model's name there; empty: the upstream's own"}),
+    upstream_setting<&UpstreamSettings::dialect>("dialect", {.applies = kNow, .meaning = "What it speaks"}),
+    upstream_setting<&UpstreamSettings::key>(
+        "key", {.applies = kNow, .meaning = "Its bearer token, by reference: env::NAME or file::PATH; empty: none"}),
+    upstream_setting<&UpstreamSettings::ca_file>("ca_file",
+                                                 {.applies = kNow, .meaning = "PEM file of who may vouch for it; empty: the system's"}),
+    upstream_setting<&UpstreamSettings::price_prompt>("price_prompt", {{0, 1e9}, kNow, "Of a million prompt tokens, in any one currency"}),
+    upstream_setting<&UpstreamSettings::price_completion>("price_completion", {{0, 1e9}, kNow, "Of a million completion tokens"}),
+    upstream_setting<&UpstreamSettings::concurrency>("concurrency", {{1, 100'000}, kNow, "Calls at once; more wait in line"}),
+    upstream_setting<&UpstreamSettings::connect_ms>("connect_ms", {{1, kHour}, kNow, "For a connection to be made"}),
+    upstream_setting<&UpstreamSettings::timeout_ms>("timeout_ms", {{1, kHour}, kNow, "For a call with its retries"}),
+    upstream_setting<&UpstreamSettings::retries>("retries",
+                                                 {{0, 10}, kNow, "After 408, 429, 5xx, a failed connection or one cut before its reply"}),
+    upstream_setting<&UpstreamSettings::breaker_failures>("breaker_failures",
+                                                          {{1, 1000}, kNow, "Failures in a row after which it is left alone"}),
+    upstream_setting<&UpstreamSettings::breaker_ms>("breaker_ms", {{1, kHour}, kNow, "For so long, in milliseconds"}),
+    upstream_setting<&UpstreamSettings::reply_bytes>("reply_bytes", {{1024, 1024 * kMebi}, kNow, "Of its largest reply"}),
 };
 
 constexpr Field<PoolSettings> kPoolFields[] = {
@@ -153,6 +197,23 @@ constexpr Field<PoolSettings> kPoolFields[] = {
     pool_setting<&PoolSettings::audit_rate>("audit_rate",
                                             {{0, 1}, kNow, "Share of responses not selected that should be graded all the same"}),
     pool_setting<&PoolSettings::remedy>("remedy", {.applies = kNow, .meaning = "What responses teach whose outcome never comes"}),
+    pool_setting<&PoolSettings::models>("models", {.applies = kNow, .meaning = "Upstreams that chats to margin/NAME ask; none: no chats"}),
+    pool_setting<&PoolSettings::primary>(
+        "primary", {.applies = kNow, .meaning = "Who gets tools and images, and answers for shadow; empty: the first"}),
+    pool_setting<&PoolSettings::strategy>("strategy", {.applies = kNow, .meaning = "Of chats that name none"}),
+    pool_setting<&PoolSettings::task>("task",
+                                      {.applies = kNow, .meaning = "What is asked: decides the prompt and when two answers are equal"}),
+    pool_setting<&PoolSettings::elicit>("elicit", {.applies = kNow, .meaning = "How a confidence is asked for"}),
+    pool_setting<&PoolSettings::channel>("channel", {.applies = kNow, .meaning = "Stated by the model, or how often its samples agree"}),
+    pool_setting<&PoolSettings::samples>("samples", {{2, 100}, kNow, "Of each model, in the consistency channel"}),
+    pool_setting<&PoolSettings::temperature>("temperature", {{0, 2}, kNow, "Of those samples"}),
+    pool_setting<&PoolSettings::min_responses>("min_responses", {{1, 256}, kNow, "Usable ones without which a chat fails"}),
+    pool_setting<&PoolSettings::target>("target", {{0, 1}, kNow, "p_correct at which a cascade stops asking"}),
+    pool_setting<&PoolSettings::explore>("explore", {{0, 1}, kNow, "Chance with which single asks another model than the best"}),
+    pool_setting<&PoolSettings::decision_ms>("decision_ms", {{1, kHour}, kNow, "For all models of a chat together"}),
+    pool_setting<&PoolSettings::fan_out_max>("fan_out_max", {{1, 10'000}, kNow, "Calls of one chat"}),
+    pool_setting<&PoolSettings::tokens_max>("tokens_max", {{0, 1e12}, kNow, "Tokens of one chat, all calls together; 0: no limit"}),
+    pool_setting<&PoolSettings::spend_max>("spend_max", {{0, 1e9}, kNow, "What one chat may cost, by the upstreams' prices; 0: no limit"}),
 };
 
 std::string plain(double value) { return internal::json_number(value); }
@@ -161,10 +222,19 @@ std::string end_of(FieldKind kind, double value) {
   return kind == FieldKind::kInteger ? std::to_string(static_cast<std::int64_t>(value)) : plain(value);
 }
 
+bool is_text(const std::string& text) { return text.size() <= kTextBytesMax && internal::printable(text, kTextBytesMax + 1) == text; }
+
+bool are_names(Names names) {
+  if (names.size() > kNamesMax || !std::all_of(names.begin(), names.end(), is_text)) return false;
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) == names.end() && (names.empty() || !names.front().empty());
+}
+
 }  // namespace
 
 std::span<const Field<Config>> fields() { return kFields; }
 std::span<const Field<PoolSettings>> pool_fields() { return kPoolFields; }
+std::span<const Field<UpstreamSettings>> upstream_fields() { return kUpstreamFields; }
 
 template <class Owner>
 std::string expectation(const Field<Owner>& field) {
@@ -174,6 +244,7 @@ std::string expectation(const Field<Owner>& field) {
       const std::string number = field.kind == FieldKind::kInteger ? "a whole number in [" : "a number in [";
       return number + end_of(field.kind, field.range.low) + ", " + end_of(field.kind, field.range.high) + "]";
     }
+    case FieldKind::kNames: return "a list of at most " + std::to_string(kNamesMax) + " names, each of them once";
     case FieldKind::kText: return "text of at most " + std::to_string(kTextBytesMax) + " bytes without control characters";
     case FieldKind::kChoice: break;
   }
@@ -185,7 +256,7 @@ std::string expectation(const Field<Owner>& field) {
 
 template <class Owner>
 std::string choices_text(const Field<Owner>& field) {
-  if (field.kind == FieldKind::kText) return "";
+  if (field.kind == FieldKind::kText || field.kind == FieldKind::kNames) return "";
   if (field.kind != FieldKind::kChoice) return end_of(field.kind, field.range.low) + " to " + end_of(field.kind, field.range.high);
   std::string words;
   for (const std::string_view choice : field.choices) words += (words.empty() ? "" : " | ") + std::string(choice);
@@ -198,11 +269,12 @@ bool acceptable(const Field<Owner>& field, const FieldValue& value) {
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* number = std::get_if<double>(&value);
   const auto* text = std::get_if<std::string>(&value);
+  const auto* names = std::get_if<Names>(&value);
   switch (field.kind) {
     case FieldKind::kInteger: return whole != nullptr && in_range(static_cast<double>(*whole));
     case FieldKind::kNumber: return number != nullptr && in_range(*number);
-    case FieldKind::kText:
-      return text != nullptr && text->size() <= kTextBytesMax && internal::printable(*text, kTextBytesMax + 1) == *text;
+    case FieldKind::kText: return text != nullptr && is_text(*text);
+    case FieldKind::kNames: return names != nullptr && are_names(*names);
     case FieldKind::kChoice: return text != nullptr && std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
   }
   return false;
@@ -214,14 +286,22 @@ std::string toml_value(const FieldValue& value) {
     const std::string digits = plain(*number);
     return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
   }
+  if (const auto* names = std::get_if<Names>(&value)) {
+    std::string list;
+    for (const std::string& name : *names) list += (list.empty() ? "" : ", ") + internal::json_string(name);
+    return "[" + list + "]";
+  }
   return internal::json_string(std::get<std::string>(value));
 }
 
 template std::string expectation(const Field<Config>&);
 template std::string expectation(const Field<PoolSettings>&);
+template std::string expectation(const Field<UpstreamSettings>&);
 template std::string choices_text(const Field<Config>&);
 template std::string choices_text(const Field<PoolSettings>&);
+template std::string choices_text(const Field<UpstreamSettings>&);
 template bool acceptable(const Field<Config>&, const FieldValue&);
 template bool acceptable(const Field<PoolSettings>&, const FieldValue&);
+template bool acceptable(const Field<UpstreamSettings>&, const FieldValue&);
 
 }  // namespace margin::config

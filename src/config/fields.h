@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "config/config.h"
 
@@ -30,6 +31,16 @@ inline constexpr std::array<std::string_view, 2> kWords<LogFormat>{"pretty", "js
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<LogLevel>{"debug", "info", "warning", "error"};
 template <>
+inline constexpr std::array<std::string_view, 2> kWords<Dialect>{"openai", "ollama"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<Strategy>{"vote", "cascade", "single", "shadow"};
+template <>
+inline constexpr std::array<std::string_view, 6> kWords<TaskKind>{"code", "competition_code", "choice", "short_answer", "math", "free"};
+template <>
+inline constexpr std::array<std::string_view, 3> kWords<Elicitation>{"off", "line", "schema"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<Channel>{"verbalized", "consistency"};
+template <>
 inline constexpr std::array<std::string_view, 4> kWords<RemedyChoice>{"none", "weighted", "implied", "estimated"};
 
 template <class Enum>
@@ -37,18 +48,19 @@ template <class Enum>
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
-enum class FieldKind { kInteger, kNumber, kText, kChoice };
-using FieldValue = std::variant<std::int64_t, double, std::string>;  // a choice is its word
+enum class FieldKind { kInteger, kNumber, kText, kChoice, kNames };
+using Names = std::vector<std::string>;
+using FieldValue = std::variant<std::int64_t, double, std::string, Names>;  // a choice is its word
 
 struct Range {
   double low = 0.0;
   double high = 0.0;
 };
 
-// One key of `Owner`: Config, or PoolSettings for what stands under [pools.NAME].
+// One key of `Owner`: Config, PoolSettings for what stands under [pools.NAME], or UpstreamSettings for [upstreams.NAME].
 template <class Owner>
 struct Field {
-  std::string_view section;  // empty for pools, whose section has the pool's name
+  std::string_view section;  // empty where the section has a name of its own
   std::string_view key;
   FieldKind kind = FieldKind::kText;
   Range range{};                                // of numbers
@@ -61,9 +73,11 @@ struct Field {
 
 [[nodiscard]] std::span<const Field<Config>> fields();
 [[nodiscard]] std::span<const Field<PoolSettings>> pool_fields();
+[[nodiscard]] std::span<const Field<UpstreamSettings>> upstream_fields();
 
 // Texts are paths, addresses and names.
 inline constexpr std::size_t kTextBytesMax = 4096;
+inline constexpr std::size_t kNamesMax = 256;
 
 // "a whole number in [0, 600000]", "one of disk, process".
 template <class Owner>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "base/suggest.h"
@@ -21,6 +22,7 @@ constexpr std::size_t kFileBytesMax = 256 << 10;
 // Each dot of a dotted key is a table inside a table, and the parser takes nested tables apart by recursion.
 constexpr std::ptrdiff_t kDotsMax = 8192;
 constexpr std::string_view kPools = "pools";
+constexpr std::string_view kUpstreams = "upstreams";
 constexpr std::string_view kPrefix = "MARGIN_";
 
 std::string quoted(std::string_view text) { return "\"" + internal::printable(text) + "\""; }
@@ -53,7 +55,15 @@ std::optional<FieldValue> value_of(const Field<Owner>& field, const toml::node& 
     return is_whole ? FieldValue(static_cast<std::int64_t>(value)) : FieldValue(value);
   }
   if (const auto* text = node.as_string()) return text->get();
-  return std::nullopt;
+  const auto* array = node.as_array();
+  if (array == nullptr || field.kind != FieldKind::kNames) return std::nullopt;
+  Names names;
+  for (const toml::node& element : *array) {
+    const auto* text = element.as_string();
+    if (text == nullptr) return std::nullopt;
+    names.push_back(text->get());
+  }
+  return names;
 }
 
 template <class Number>
@@ -104,6 +114,7 @@ std::vector<std::string> section_names() {
   for (const Field<Config>& field : fields()) {
     if (names.empty() || names.back() != field.section) names.emplace_back(field.section);
   }
+  names.emplace_back(kUpstreams);
   names.emplace_back(kPools);
   return names;
 }
@@ -176,7 +187,13 @@ class Loader {
       } else if (!node.is_table()) {
         faults_.add(place(name.source()), no_table(section, node));
       } else if (section == kPools) {
-        read_pools(*node.as_table());
+        read_named(kPools, *node.as_table(), [this](const std::string& path, const std::string& pool, const toml::table& table) {
+          read_pool(path, table, config_.pools[pool]);
+        });
+      } else if (section == kUpstreams) {
+        read_named(kUpstreams, *node.as_table(), [this](const std::string& path, const std::string& upstream, const toml::table& table) {
+          read_upstream(path, table, config_.upstreams[upstream]);
+        });
       } else {
         read_section(section, *node.as_table());
       }
@@ -204,17 +221,38 @@ class Loader {
     }
   }
 
-  void read_pools(const toml::table& pools) {
-    for (const auto& [name, node] : pools) {
-      const std::string pool(name.str());
-      if (const Status legal = check_pool_name(pool); !legal) {
-        faults_.add(place(name.source()), "pools: " + legal.error().message);
+  // A section of sections, each with a name of its own.
+  void read_named(std::string_view section, const toml::table& all,
+                  const std::function<void(const std::string& path, const std::string& name, const toml::table&)>& read) {
+    for (const auto& [key, node] : all) {
+      const std::string name(key.str());
+      if (const Status legal = check_pool_name(name); !legal) {
+        faults_.add(place(key.source()), std::string(section) + ": " + legal.error().message);
       } else if (!node.is_table()) {
-        faults_.add(place(name.source()), no_table(dotted(kPools, pool), node));
+        faults_.add(place(key.source()), no_table(dotted(section, name), node));
       } else {
-        read_pool(dotted(kPools, pool), *node.as_table(), config_.pools[pool]);
+        read(dotted(section, name), name, *node.as_table());
       }
     }
+  }
+
+  void read_upstream(const std::string& path, const toml::table& table, UpstreamSettings& upstream) {
+    std::vector<std::string> known;
+    for (const auto& field : upstream_fields()) known.emplace_back(field.key);
+    for (const auto& [name, node] : table) {
+      const std::string key(name.str());
+      const auto field = std::find_if(upstream_fields().begin(), upstream_fields().end(), [&](const auto& f) { return f.key == key; });
+      if (field != upstream_fields().end()) {
+        set(*field, upstream, dotted(path, key), place(name.source()), value_of(*field, node), shown(node));
+      } else {
+        faults_.add(place(name.source()), path + ": no key named " + quoted(key) + internal::suggestion(key, known));
+      }
+    }
+    const Place where = place(table.source());
+    if (upstream.url.empty()) faults_.add(where, path + ".url: expected where it is, such as \"https://host/v1\"");
+    const bool referred = upstream.key.empty() || upstream.key.starts_with("env::") || upstream.key.starts_with("file::");
+    // The value is not repeated: it may be the secret itself.
+    if (!referred) faults_.add(place_of(path + ".key"), path + ".key: expected a reference, env::NAME or file::PATH");
   }
 
   void read_pool(const std::string& path, const toml::table& table, PoolSettings& pool) {
@@ -270,8 +308,8 @@ class Loader {
       const std::string key = lower(rest.substr(bar + 2));
       if (const Field<Config>* field = find_field(section, key)) {
         set(*field, config_, dotted(section, key), {name}, value_of(*field, text), quoted(text));
-      } else if (section == kPools) {
-        faults_.add({name}, "pools are configured in the file, not in the environment");
+      } else if (section == kPools || section == kUpstreams) {
+        faults_.add({name}, section + " are configured in the file, not in the environment");
       } else {
         faults_.add({name}, "no such setting" + variable_suggestion(section, name));
       }
@@ -300,9 +338,35 @@ class Loader {
     }
     if (config_.store.file.empty()) faults_.add(place_of("store.file"), "store.file: got \"\", expected the name of a file");
     if (keys_file(config_) == config_.store.file) faults_.add(place_of("keys.file"), "keys.file: is the store's file too");
+    check_models();
     if (const auto count = static_cast<std::int64_t>(config_.pools.size()); count > config_.limits.pools) {
       faults_.add(place_of("limits.pools"),
                   "pools: " + std::to_string(count) + " are configured, limits.pools allows " + std::to_string(config_.limits.pools));
+    }
+  }
+
+  // Pools ask upstreams that are there.
+  void check_models() {
+    std::vector<std::string> known;
+    for (const auto& [name, settings] : config_.upstreams) known.push_back(name);
+    for (const auto& [name, pool] : config_.pools) {
+      const std::string path = dotted(kPools, name);
+      for (const std::string& model : pool.models) {
+        if (config_.upstreams.contains(model)) continue;
+        faults_.add(place_of(path + ".models"), path + ".models: no upstream named " + quoted(model) + internal::suggestion(model, known));
+      }
+      if (!pool.primary.empty() && std::find(pool.models.begin(), pool.models.end(), pool.primary) == pool.models.end()) {
+        faults_.add(place_of(path + ".primary"), path + ".primary: got " + quoted(pool.primary) + ", expected one of its models");
+      }
+      if (!pool.models.empty() && pool.min_responses > static_cast<std::int64_t>(pool.models.size())) {
+        faults_.add(place_of(path + ".min_responses"),
+                    path + ".min_responses: got " + std::to_string(pool.min_responses) + ", expected at most the number of its models");
+      }
+      const bool silent = pool.elicit == Elicitation::kOff && pool.channel == Channel::kVerbalized;
+      if (!pool.models.empty() && silent) {
+        faults_.add(place_of(path + ".elicit"),
+                    path + ".elicit: off leaves nothing to calibrate, expected channel = \"consistency\" with it");
+      }
     }
   }
 

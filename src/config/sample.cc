@@ -12,6 +12,10 @@ constexpr std::string_view kOpening =
     "# MARGIN_<SECTION>__<KEY> of the environment wins over the file: MARGIN_SERVER__LISTEN=127.0.0.1:9000.\n"
     "# Check a file with `margin config check FILE`.\n";
 
+constexpr std::string_view kUpstreamOpening =
+    "\n# A model endpoint that chats are passed to, one section each: [upstreams.gpt]. Its name is the model's name in pools.\n"
+    "# [upstreams.gpt]\n";
+
 constexpr std::string_view kPoolOpening =
     "\n# A pool of models. `default` is always there; others are named the same way: [pools.law].\n"
     "[pools.default]\n";
@@ -29,11 +33,25 @@ std::string documented(const Field<Owner>& field, const Owner& defaults) {
          toml_value(field.get(defaults)) + "\n";
 }
 
+// Lines that are there to be read only.
+std::string commented(const std::string& lines) {
+  std::string out;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = lines.find('\n', begin) + 1;
+    out += "# " + lines.substr(begin, end - begin);
+    begin = end;
+  }
+  return out;
+}
+
 template <class Owner>
 std::string property(const Field<Owner>& field, const Owner& defaults) {
   std::string json = internal::json_string(field.key) + ":{\"description\":" + internal::json_string(field.meaning);
   switch (field.kind) {
     case FieldKind::kText: json += R"(,"type":"string","maxLength":)" + std::to_string(kTextBytesMax); break;
+    case FieldKind::kNames:
+      json += R"(,"type":"array","uniqueItems":true,"items":{"type":"string","minLength":1},"maxItems":)" + std::to_string(kNamesMax);
+      break;
     case FieldKind::kChoice: {
       std::string words;
       for (const std::string_view choice : field.choices) words += (words.empty() ? "" : ",") + internal::json_string(choice);
@@ -69,6 +87,8 @@ std::string sample() {
     section = field.section;
     text += documented(field, defaults);
   }
+  text += kUpstreamOpening;
+  for (const Field<UpstreamSettings>& field : upstream_fields()) text += commented(documented(field, UpstreamSettings{}));
   text += kPoolOpening;
   for (const Field<PoolSettings>& field : pool_fields()) text += documented(field, PoolSettings{});
   return text + std::string(kPoolClosing);
@@ -86,6 +106,11 @@ std::string schema() {
     sections += internal::json_string(field.section) + ":" + closed_object(properties) + ",\n";
     properties.clear();
   }
+  std::string upstream;
+  for (const Field<UpstreamSettings>& field : upstream_fields()) {
+    upstream += (upstream.empty() ? "" : ",") + property(field, UpstreamSettings{});
+  }
+  sections += R"("upstreams":{"type":"object","additionalProperties":)" + closed_object(upstream) + "},\n";
   std::string pool;
   for (const Field<PoolSettings>& field : pool_fields()) pool += property(field, PoolSettings{}) + ",";
   pool += parameters_schema(kCalibratorParameters) + "," + parameters_schema(kVoteParameters);

@@ -30,6 +30,12 @@ class Answer {
   void refuse(const Fault& fault) { send(refusal(fault)); }
   [[nodiscard]] http::Stream stream(http::Response head);
 
+  // See http::Reply; meaningless once it was sent.
+  void on_disconnect(std::function<void()> gone) { reply_.on_disconnect(std::move(gone)); }
+
+  // How long the request has been here.
+  [[nodiscard]] std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - began_; }
+
   // Goes with the answer, whatever it will be.
   void add_header(std::string name, std::string value) { headers_.emplace_back(std::move(name), std::move(value)); }
 

@@ -131,6 +131,7 @@ void App::reload(config::Config config, access::KeyRing keys) {
 
 void App::drain() {
   draining_ = true;
+  parts_.gateway.drain();
   events_.close();
 }
 

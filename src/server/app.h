@@ -10,9 +10,11 @@
 #include "access/key_ring.h"
 #include "access/rate_limiter.h"
 #include "config/config.h"
+#include "gateway/gateway.h"
 #include "http/server.h"
 #include "journal/journal.h"
 #include "json/json.h"
+#include "server/chat_desk.h"
 #include "server/event_stream.h"
 #include "server/experiments.h"
 #include "server/metrics.h"
@@ -27,6 +29,7 @@ struct AppParts {
   config::Config config;
   access::KeyRing keys;
   std::string version;
+  gateway::Gateway& gateway;
   bool demo = false;  // a pool of simulated models is among the served ones
 };
 
@@ -48,6 +51,8 @@ class App : public http::Handler {
   [[nodiscard]] EventStream& events() { return events_; }
   [[nodiscard]] Experiments& experiments() { return experiments_; }
   [[nodiscard]] std::int64_t started_ms() const { return started_ms_; }
+  [[nodiscard]] gateway::Gateway& gateway() { return parts_.gateway; }
+  [[nodiscard]] ChatDesk& chats() { return chats_; }
   [[nodiscard]] journal::Journal& journal() { return parts_.journal; }
 
   // The listener whose counters /metrics shows.
@@ -71,6 +76,7 @@ class App : public http::Handler {
   JsonParser parser_;
   Metrics metrics_;
   EventStream events_;
+  ChatDesk chats_;
   access::RateLimiter limiter_;
   Experiments experiments_;
   std::int64_t started_ms_;

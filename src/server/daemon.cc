@@ -9,6 +9,7 @@
 #include <random>
 
 #include "access/key_ring.h"
+#include "gateway/gateway.h"
 #include "http/loop.h"
 #include "http/server.h"
 #include "journal/journal.h"
@@ -91,7 +92,8 @@ class Daemon {
     auto service = service::Service::open(*log_, service_options());
     if (!service) return service.error();
     service_ = std::move(*service);
-    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, options_.demo});
+    if (Status configured = gateway_.configure(config_, options_.environment); !configured) return configured;
+    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, gateway_, options_.demo});
     server_ = std::make_unique<http::Server>(loop_,
                                              http::ListenOptions{.address = address.host,
                                                                  .port = address.port,
@@ -171,6 +173,9 @@ class Daemon {
     if (Status exposed = check_exposure(*address, *keys); !exposed) {
       return journal_.error("reload refused, the old configuration stays", {{"reason", exposed.error().message}});
     }
+    if (Status configured = gateway_.configure(*config, options_.environment); !configured) {
+      return journal_.error("reload refused, the old configuration stays", {{"reason", configured.error().message}});
+    }
     for (const config::Change& change : config::changes(config_, *config)) {
       const bool now = change.applies == config::Applies::kAtOnce;
       journal_.info(now ? "changed" : "changes at the next start",
@@ -196,6 +201,7 @@ class Daemon {
   access::KeyRing keys_;
   journal::Journal journal_;
   http::Loop loop_;
+  gateway::Gateway gateway_{loop_, random_seed()};
   std::unique_ptr<SqliteLog> log_;
   std::unique_ptr<service::Service> service_;
   std::unique_ptr<App> app_;

@@ -3,6 +3,7 @@
 
 #include "server/app.h"
 #include "server/idempotency.h"
+#include "server/kept_answers.h"
 #include "server/render.h"
 
 namespace margin::server {
@@ -70,17 +71,6 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
   const Json* responses = in.list("responses");
   if (auto fault = in.finish()) return fault;
   return read_responses(responses, asked, limits);
-}
-
-// What the log keeps of answers is the operator's choice.
-void keep_answers(DecisionMade& decision, const Question& question, config::KeptAnswers kept) {
-  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
-    const bool text = kept == config::KeptAnswers::kText && question.responses[i].answer.has_value();
-    decision.responses[i].answer_text = text ? *question.responses[i].answer : "";
-  }
-  if (kept != config::KeptAnswers::kNone) return;
-  // Groups stay, so outcomes still find their responses; a digest of a short answer could be guessed.
-  for (std::size_t group = 0; group < decision.answers.size(); ++group) decision.answers[group] = {0, group};
 }
 
 std::string body_of(Uuid id, const DecisionMade& decision, const Question& question) {

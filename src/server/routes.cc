@@ -9,6 +9,14 @@ using access::Scope;
 
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/decide", Scope::kDecide, decide},
+    Route{"POST", "/v1/chat/completions", Scope::kInfer, chat},
+    Route{"POST", "/openai/v1/chat/completions", Scope::kInfer, chat},
+    Route{"GET", "/v1/models", Scope::kInfer, list_models},
+    Route{"GET", "/openai/v1/models", Scope::kInfer, list_models},
+    Route{"GET", "/v1/models/{model}", Scope::kInfer, show_model},
+    Route{"GET", "/v1/models/{owner}/{model}", Scope::kInfer, show_model},
+    Route{"GET", "/openai/v1/models/{model}", Scope::kInfer, show_model},
+    Route{"GET", "/openai/v1/models/{owner}/{model}", Scope::kInfer, show_model},
     Route{"POST", "/v1/feedback", Scope::kFeedback, feedback},
     Route{"POST", "/v1/feedback/batch", Scope::kFeedback, feedback_batch},
     Route{"POST", "/v1/feedback/revert", Scope::kAdmin, revert_feedback},

@@ -44,7 +44,10 @@ struct Match {
 [[nodiscard]] Match match(std::string_view method, std::string_view path);
 
 // What the route table calls; a file for each group.
-void decide(App& app, const Call& call);    // handle_decide.cc
+void decide(App& app, const Call& call);  // handle_decide.cc
+void chat(App& app, const Call& call);    // handle_chat.cc
+void list_models(App& app, const Call& call);
+void show_model(App& app, const Call& call);
 void feedback(App& app, const Call& call);  // handle_feedback.cc
 void feedback_batch(App& app, const Call& call);
 void revert_feedback(App& app, const Call& call);
