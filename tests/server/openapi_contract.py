@@ -1,6 +1,8 @@
 """Every answer of a real server against /openapi.json: what is described is what is sent, and a request is refused when the document says so."""
+import http.server
 import json
 import re
+import threading
 import time
 
 import jsonschema
@@ -11,10 +13,36 @@ ASKED = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}, {"model
                        {"model": "c", "answer": "y", "confidence": 0.4, "abstained": True}], "audit_rate": 1.0}
 
 
+def one_model():
+    """A model that always says the same, for the chat routes."""
+    class Model(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            reply = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
+                     "choices": [{"index": 0, "message": {"role": "assistant", "content": "B\nConfidence: 80"}, "finish_reason": "stop"}]}
+            body = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
 class Contract(ServerTest):
     def setUp(self):
         super().setUp()
-        self.server = self.serve()
+        upstream = one_model()
+        self.addCleanup(upstream.server_close)
+        self.addCleanup(upstream.shutdown)
+        url = f"http://127.0.0.1:{upstream.server_address[1]}/v1"
+        self.server = self.serve(config=f'[upstreams.m]\nurl = "{url}"\n[pools.default]\nmodels = ["m"]\ntask = "choice"\n')
         self.document = self.server.get("/openapi.json").json
         self.seen = set()
 
@@ -48,6 +76,15 @@ class Contract(ServerTest):
         check("POST", "/v1/feedback/batch", "/v1/feedback/batch", raw=b'{"decision_id":"x"}', ctype="application/x-ndjson")
         check("GET", "/v1/decisions?limit=5", "/v1/decisions")
         check("GET", "/v1/decisions/" + made, "/v1/decisions/{decision}")
+        for prefix in ("", "/openai"):
+            chat = {"model": "margin/default", "messages": [{"role": "user", "content": "Which?"}],
+                    "margin": {"include": ["candidates", "explanation", "raw"], "max_error": 0.5}}
+            self.assertIn("explanation", check("POST", prefix + "/v1/chat/completions", prefix + "/v1/chat/completions", chat).json["margin"])
+            tools = {"model": "margin/default", "messages": chat["messages"], "tools": [{"type": "function", "function": {"name": "f"}}]}
+            self.assertEqual(check("POST", prefix + "/v1/chat/completions", prefix + "/v1/chat/completions", tools).json["margin"]["reason"], "tools")
+            check("GET", prefix + "/v1/models", prefix + "/v1/models")
+            check("GET", prefix + "/v1/models/m", prefix + "/v1/models/{model}")
+            check("GET", prefix + "/v1/models/margin/default", prefix + "/v1/models/{owner}/{model}")
         check("POST", "/v1/feedback/revert", "/v1/feedback/revert", {"feedback_id": receipt["feedback_id"]})
         check("PUT", "/v1/pools/p", "/v1/pools/{pool}", {"vote": "majority", "calibrator": "margin"})
         check("GET", "/v1/pools", "/v1/pools")
@@ -99,6 +136,9 @@ class Contract(ServerTest):
         for method, path, pattern, body, status in [
             ("POST", "/v1/decide", "/v1/decide", {}, 400),
             ("POST", "/v1/feedback", "/v1/feedback", {"decision_id": 7}, 400),
+            ("POST", "/v1/chat/completions", "/v1/chat/completions", {"model": "none", "messages": [{"role": "user"}]}, 404),
+            ("POST", "/v1/chat/completions", "/v1/chat/completions", {"model": "margin/default", "messages": []}, 400),
+            ("GET", "/v1/models/none", "/v1/models/{model}", None, 404),
             ("GET", "/v1/pools/none", "/v1/pools/{pool}", None, 404),
             ("GET", "/v1/decisions/00000000-0000-0000-0000-000000000000", "/v1/decisions/{decision}", None, 404),
             ("GET", "/v1/decisions?limit=0", "/v1/decisions", None, 400),
