@@ -82,6 +82,7 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
   FinishedChat finished;
   std::int64_t min_responses = 1;
   bool told = false;
+  const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
   PoolChat(App& app_, ServedPool& pool_) : app(app_), pool(pool_) {}
 
@@ -91,6 +92,7 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
 
   void tell(const Heard& heard) {
     told = true;
+    app.metrics().overhead(std::chrono::steady_clock::now() - began - heard.waited);
     finished.heard = heard;
     exchange->succeed(finished);
   }

@@ -171,6 +171,37 @@ void render_listener(Page& page, const http::Counters& counters) {
   }
 }
 
+void render_upstreams(Page& page, const gateway::Gateway& gateway) {
+  page.head("margin_upstream_requests_total", "counter", "What models were asked for in chats, by what came of it.");
+  for (const auto& [model, counts] : gateway.counts()) {
+    for (const auto& [error, count] : counts.errors) {
+      page.line("margin_upstream_requests_total", label("model", model) + "," + label("outcome", error.empty() ? "ok" : error),
+                static_cast<double>(count));
+    }
+  }
+  page.head("margin_upstream_duration_seconds", "summary", "Until a model's reply was there, retries included.");
+  for (const auto& [model, counts] : gateway.counts()) {
+    page.line("margin_upstream_duration_seconds_sum", label("model", model), counts.seconds);
+    page.line("margin_upstream_duration_seconds_count", label("model", model), static_cast<double>(counts.replies));
+  }
+  page.head("margin_upstream_tokens_total", "counter", "Tokens that upstreams report.");
+  for (const auto& [model, counts] : gateway.counts()) {
+    page.line("margin_upstream_tokens_total", label("model", model) + ",type=\"prompt\"", static_cast<double>(counts.prompt_tokens));
+    page.line("margin_upstream_tokens_total", label("model", model) + ",type=\"completion\"",
+              static_cast<double>(counts.completion_tokens));
+  }
+  page.head("margin_upstream_cost_total", "counter", "Their cost by the configured prices.");
+  for (const auto& [model, counts] : gateway.counts()) page.line("margin_upstream_cost_total", label("model", model), counts.cost);
+  page.head("margin_upstream_in_flight", "gauge", "Calls under way.");
+  for (const auto& [name, model] : gateway.models()) {
+    page.line("margin_upstream_in_flight", label("model", name), static_cast<double>(model.upstream->counters().in_flight));
+  }
+  page.head("margin_upstream_breaker_open", "gauge", "1 while an upstream is left alone after failures.");
+  for (const auto& [name, model] : gateway.models()) {
+    page.line("margin_upstream_breaker_open", label("model", name), model.upstream->counters().breaker_open ? 1.0 : 0.0);
+  }
+}
+
 void render_process(Page& page, std::int64_t started_s) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -226,11 +257,14 @@ std::string Metrics::render(App& app) const {
   page.head("margin_request_duration_seconds", "histogram", "From the request's last byte to its answer, the log's commit included.");
   for (const auto& [endpoint, histogram] : durations_)
     histogram.render(page.out, "margin_request_duration_seconds", label("endpoint", endpoint));
+  page.head("margin_overhead_seconds", "histogram", "What a chat took beyond waiting for its models, the log's commit included.");
+  overhead_.render(page.out, "margin_overhead_seconds", "");
   page.only("margin_rate_limited_total", "counter", "Requests beyond their key's rate.", static_cast<double>(rate_limited_));
   render_decisions(page, app.service());
   render_feedback(page, app.service());
   render_calibration(page, app.service(), static_cast<std::size_t>(app.config().limits.label_values));
   render_pools(page, app.service());
+  render_upstreams(page, app.gateway());
   render_log(page, app.service().log().figures());
   if (app.listener() != nullptr) render_listener(page, app.listener()->counters());
   render_process(page, started_s_);

@@ -35,12 +35,15 @@ class Metrics {
   // `endpoint` is a pattern of the route table, so its values are few whatever clients ask for.
   void request(std::string_view endpoint, int status, std::chrono::nanoseconds took);
   void rate_limited() { ++rate_limited_; }
+  // What a chat took beyond waiting for its models.
+  void overhead(std::chrono::nanoseconds took) { overhead_.add(std::chrono::duration<double>(took).count()); }
 
   [[nodiscard]] std::string render(App& app) const;
 
  private:
   std::map<std::pair<std::string_view, int>, std::uint64_t> requests_;
   std::map<std::string_view, DurationHistogram> durations_;
+  DurationHistogram overhead_;
   std::uint64_t rate_limited_ = 0;
   std::int64_t started_s_;
 };
