@@ -14,12 +14,16 @@ constexpr std::size_t kJsonDepthMax = 64;
 constexpr std::size_t kIdleMax = 64;
 
 std::string request_head(const Settings& settings, const Url& url, const std::optional<Proxy>& proxy) {
-  const std::string_view own = settings.dialect == Dialect::kOllama ? "/api/chat" : "/chat/completions";
-  const std::string target = url.path + (settings.path.empty() ? std::string(own) : settings.path) + url.query;
+  std::string target = url.path;
+  if (!settings.whole_url) {
+    while (target.ends_with('/')) target.pop_back();
+    target += settings.dialect == Dialect::kOllama ? "/api/chat" : "/chat/completions";
+  }
+  if (target.empty()) target = "/";
   std::string head = "POST ";
   // A plain request goes to the proxy as a whole URL; an encrypted one through a tunnel, as if there were no proxy.
   if (proxy && !url.tls) head += "http://" + url.host_header();
-  head += target + " HTTP/1.1\r\nHost: " + url.host_header() + "\r\n";
+  head += target + url.query + " HTTP/1.1\r\nHost: " + url.host_header() + "\r\n";
   if (proxy && !url.tls && !proxy->authorization.empty()) head += "Proxy-Authorization: " + proxy->authorization + "\r\n";
   if (!settings.key.empty()) head += "Authorization: Bearer " + settings.key + "\r\n";
   head += "Content-Type: application/json\r\nUser-Agent: margin\r\nAccept-Encoding: identity\r\n";

@@ -26,7 +26,7 @@ struct Settings {
   std::string url;    // "https://host:port/v1": what "/chat/completions" ("/api/chat") is appended to
   std::string model;  // its name at that endpoint
   Dialect dialect = Dialect::kOpenAi;
-  std::string path;                  // appended to the url instead of the dialect's; for what is no chat
+  bool whole_url = false;            // nothing is appended to the url; for what is no chat
   std::string key;                   // bearer token; empty: none. Never in a message or a log line.
   std::string ca_file;               // PEM; empty: the system's
   std::size_t concurrency_max = 64;  // calls at once; beyond: they wait in line

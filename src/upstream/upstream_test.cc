@@ -33,6 +33,20 @@ TEST(Upstream, SendsTheBodyAndGivesTheReply) {
   EXPECT_NE(head.find("\r\ntraceparent: 00-abc\r\n"), std::string::npos);
 }
 
+TEST(Upstream, AppendsItsPathToTheUrlUnlessThatIsTheWhole) {
+  ScriptedServer server([](Peer& peer) {
+    while (peer.read_request()) peer.reply(peer.head.substr(0, peer.head.find("\r\n")));
+  });
+  const std::string origin = "http://localhost:" + std::to_string(server.port());
+  EXPECT_EQ(Asker(settings_for(origin)).ask().body, "POST /chat/completions HTTP/1.1");
+  EXPECT_EQ(Asker(settings_for(origin + "/a/?b=c")).ask().body, "POST /a/chat/completions?b=c HTTP/1.1");
+  Settings settings = settings_for(origin + "/v1/traces/");
+  settings.whole_url = true;
+  EXPECT_EQ(Asker(settings).ask().body, "POST /v1/traces/ HTTP/1.1");
+  settings.url = origin;
+  EXPECT_EQ(Asker(settings).ask().body, "POST / HTTP/1.1");
+}
+
 TEST(Upstream, UsesItsConnectionAgain) {
   ScriptedServer server(always("{}"));
   Asker asker(settings_for(server.url()));

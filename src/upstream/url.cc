@@ -148,7 +148,6 @@ Result<Url> parse_url(std::string_view text) {
   const std::size_t question = std::min(rest.find('?'), rest.size());
   url.query = rest.substr(question);
   url.path = rest.substr(0, question);
-  while (url.path.ends_with('/')) url.path.pop_back();
   return url;
 }
 

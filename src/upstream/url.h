@@ -18,7 +18,7 @@ struct Url {
   bool tls = false;
   std::string host;  // in lower case, an IPv6 address without its brackets
   std::uint16_t port = 0;
-  std::string path;   // "" or "/v1", without a slash at its end
+  std::string path;   // "" or "/v1/", as written
   std::string query;  // "" or "?api-version=1"
   std::string user;   // "name:password" as written, percent-encoded
 

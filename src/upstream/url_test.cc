@@ -11,7 +11,7 @@ TEST(Url, IsTakenApart) {
   EXPECT_TRUE(url->tls);
   EXPECT_EQ(url->host, "model.example");
   EXPECT_EQ(url->port, 8443);
-  EXPECT_EQ(url->path, "/openai/v1");
+  EXPECT_EQ(url->path, "/openai/v1/");
   EXPECT_EQ(url->query, "?api-version=2");
   EXPECT_EQ(url->host_header(), "model.example:8443");
 }
