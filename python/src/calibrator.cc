@@ -231,6 +231,9 @@ void bind_state(py::class_<NamedCalibrator>& type) {
       .def_property_readonly(
           "version", [](const NamedCalibrator& self) { return self.core().info().version; }, "The version of the method.")
       .def_property_readonly(
+          "design_time", [](const NamedCalibrator& self) { return self.core().info().design_time; },
+          "Whether the method is fitted once, by fit(), and frozen; observe() then teaches it nothing.")
+      .def_property_readonly(
           "parameters", [](const NamedCalibrator& self) { return to_dict(self.core().parameters()); }, "Every parameter with its value.")
       .def_property_readonly(
           "bands", [](const NamedCalibrator& self) { return self.core().bands(); },
