@@ -7,8 +7,8 @@
 >>> calibrator.calibrate("gpt", 0.95) < p
 True
 """
-from margin.errors import (Conflict, Corrupt, InvalidArgument, LimitExceeded, MarginError, NotFound, Unavailable, Unsupported,
-                           WrongType)
+from margin.errors import (Conflict, Corrupt, InvalidArgument, LimitExceeded, MarginError, NotAllowed, NotFound, Unavailable,
+                           Unsupported, WrongType)
 from margin._core import Calibrator, Explanation, Log, methods
 from margin import metrics
 from margin._log import read_log
@@ -17,8 +17,22 @@ from margin.frame import Frame
 from margin.pool import Pool
 from margin.types import CalibratedResponse, Decision, Receipt, Response, Vote
 
+# What is not always wanted is imported when it is asked for: the client brings asyncio and TLS.
+_LAZY = {"AsyncClient": "margin.client", "Client": "margin.client"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        import importlib
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in ("client", "experiments", "plot", "sklearn"):
+        import importlib
+        return importlib.import_module(f"margin.{name}")
+    raise AttributeError(f"module 'margin' has no attribute {name!r}")
+
+
 __all__ = [
-    "CalibratedResponse", "Calibrator", "Conflict", "Corrupt", "Decision", "Explanation", "Frame", "InvalidArgument", "LimitExceeded", "Log",
-    "MarginError", "NotFound", "Pool", "Receipt", "Response", "Unavailable", "Unsupported", "Vote", "WrongType", "decisions", "methods",
+    "AsyncClient", "CalibratedResponse", "Calibrator", "Client", "Conflict", "Corrupt", "Decision", "Explanation", "Frame",
+    "InvalidArgument", "LimitExceeded", "Log", "MarginError", "NotAllowed", "NotFound", "Pool", "Receipt", "Response", "Unavailable", "Unsupported", "Vote", "WrongType", "decisions", "methods",
     "metrics", "predictions", "read_log", "replay", "simulate",
 ]

@@ -1,8 +1,14 @@
 """The exceptions of margin: one family, each with the core's message. Every one is also the built-in that fits best."""
 
+from typing import Optional
+
 
 class MarginError(Exception):
-    """Everything that margin raises by itself."""
+    """Everything that margin raises by itself. Where a server said so, ``status``, ``code`` and ``param`` are what it said."""
+
+    status: Optional[int] = None  # of the HTTP response
+    code: Optional[str] = None  # for programs
+    param: Optional[str] = None  # the field that is meant
 
 
 class InvalidArgument(MarginError, ValueError):
@@ -35,3 +41,7 @@ class Unsupported(MarginError):
 
 class Unavailable(MarginError):
     """Right to ask, but not to be had now; trying again may work."""
+
+
+class NotAllowed(MarginError, PermissionError):
+    """The server does not know the key, or the key may not do this."""
