@@ -29,9 +29,9 @@ def read_log(data: AnyLog, *, scale: float = 1.0, format: str = "auto") -> Log:
     """
     if isinstance(data, Log):
         return data
-    if _is_path(data):
+    if isinstance(data, (str, os.PathLike)):
         return Log.from_files([os.fspath(data)], scale, format)
-    if isinstance(data, (list, tuple)) and data and all(_is_path(item) for item in data):
+    if isinstance(data, (list, tuple)) and data and all(isinstance(item, (str, os.PathLike)) for item in data):
         return Log.from_files([os.fspath(item) for item in data], scale, format)
     if hasattr(data, "__arrow_c_stream__"):
         return Log.from_arrow_stream(data.__arrow_c_stream__(), scale)
@@ -39,10 +39,6 @@ def read_log(data: AnyLog, *, scale: float = 1.0, format: str = "auto") -> Log:
         schema, array = data.__arrow_c_array__()
         return Log.from_arrow_array(schema, array, scale)
     return Log.from_columns(_columns(data), scale)
-
-
-def _is_path(data: Any) -> bool:
-    return isinstance(data, (str, os.PathLike))
 
 
 def _columns(data: Any) -> Dict[str, Any]:

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 from margin._http import Call, Transport, error_of
 from margin.errors import InvalidArgument, MarginError
 from margin.frame import Frame
-from margin.types import AnyResponse, Decision, Receipt, decision_of, receipt_of, response_fields
+from margin.types import AnyResponse, Decision, Receipt, decision_of, mapping_of, receipt_of, response_fields
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Client:
                  observed_at: Optional[str] = None, replace: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Receipt:
         """What became of a decision: exactly one of the correct answer, the selected answer's outcome, and outcomes by model."""
         body = {"decision_id": decision_id, "correct_answer": correct_answer, "outcome": outcome,
-                "outcomes": None if outcomes is None else dict(outcomes), "weight": weight, "pool": pool, "observed_at": observed_at,
+                "outcomes": mapping_of("outcomes", outcomes) or None, "weight": weight, "pool": pool, "observed_at": observed_at,
                 "replace": replace}
         return receipt_of(self._post("/v1/feedback", _given(body), idempotency_key))
 
@@ -123,7 +123,7 @@ class Client:
 
 def _awaited(method: Callable[Concatenate[Client, P], T]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
     @functools.wraps(method)
-    async def call(self: "AsyncClient", *args: P.args, **kwargs: P.kwargs) -> T:
+    async def call(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, functools.partial(method, self._client, *args, **kwargs))
 

@@ -136,8 +136,10 @@ def _places(source: Place, target: Place) -> List[Tuple[str, Log, List[str], Log
     logs: Dict[int, Log] = {}
 
     def read(place: Place) -> Tuple[Log, List[str]]:
-        is_pair = isinstance(place, tuple) and len(place) == 2 and isinstance(place[1], str)
-        data, phases = (place[0], [place[1]]) if is_pair else (place, [])
+        data: AnyLog = place
+        phases: List[str] = []
+        if isinstance(place, tuple) and len(place) == 2 and isinstance(place[1], str):
+            data, phases = place[0], [place[1]]
         if id(data) not in logs:
             logs[id(data)] = read_log(data)
         return logs[id(data)], phases

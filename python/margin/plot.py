@@ -76,7 +76,8 @@ def factors(of: Union[Pool, Frame], *, ax: Optional[Axes] = None) -> Axes:
 
 def convergence(report: Report, *, ax: Optional[Axes] = None) -> Axes:
     """pass@1 over the first tasks, a curve for each method with its standard deviation over orderings: what experiments.convergence found."""
-    means, spreads = report.tables[0][1], report.tables[1][1] if len(report.tables) > 1 else {}
+    means = report.tables[0][1]
+    spreads = report.tables[1][1] if len(report.tables) > 1 else Frame()
     ax = ax if ax is not None else plt.subplots(figsize=(6, 4))[1]
     tasks, *methods = means
     for number, method in enumerate(methods):

@@ -5,7 +5,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional
 
 from margin._core import PoolCore
 from margin.frame import Frame
-from margin.types import AnyResponse, Decision, Receipt, decision_of, receipt_of, response_fields
+from margin.types import AnyResponse, Decision, Receipt, decision_of, mapping_of, receipt_of, response_fields
 
 
 class Pool:
@@ -30,8 +30,8 @@ class Pool:
                  vote_parameters: Optional[Mapping[str, Any]] = None, remedy: str = "none", audit_rate: float = 0.0,
                  source_share_max: float = 1.0, pending_days: float = 30.0) -> None:
         self._core = PoolCore({
-            "calibrator": calibrator, "vote": vote, "calibrator_parameters": dict(calibrator_parameters or {}),
-            "vote_parameters": dict(vote_parameters or {}), "remedy": remedy, "audit_rate": audit_rate,
+            "calibrator": calibrator, "vote": vote, "calibrator_parameters": mapping_of("calibrator_parameters", calibrator_parameters),
+            "vote_parameters": mapping_of("vote_parameters", vote_parameters), "remedy": remedy, "audit_rate": audit_rate,
             "source_share_max": source_share_max, "pending_days": pending_days})
 
     def decide(self, responses: Iterable[AnyResponse], *, task: Optional[str] = None, segment: Optional[str] = None, kind: str = "exact",
@@ -53,7 +53,7 @@ class Pool:
 
         Feedback that precedes its decision is kept and joined. A second, different outcome of a response raises margin.Conflict.
         """
-        options: Dict[str, Any] = {"correct_answer": correct_answer, "outcome": outcome, "outcomes": dict(outcomes) if outcomes else None,
+        options: Dict[str, Any] = {"correct_answer": correct_answer, "outcome": outcome, "outcomes": mapping_of("outcomes", outcomes) or None,
                                    "weight": weight, "source": source, "time_ms": time_ms}
         return receipt_of(self._core.feedback(decision_id, options))
 

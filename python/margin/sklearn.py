@@ -127,8 +127,10 @@ class ConfidenceCalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):
         kept = weights > 0
         models, stated = self._rows(X[kept])
         right = (y[kept] == self.classes_[1]).astype(float)
-        learn = self.calibrator_.fit if self.calibrator_.design_time else self.calibrator_.observe_batch
-        learn(models, stated, right, weights[kept])
+        if self.calibrator_.design_time:
+            self.calibrator_.fit(models, stated, right, weights[kept])
+        else:
+            self.calibrator_.observe_batch(models, stated, right, weights[kept])
         return self
 
     def _right(self, X: Any) -> np.ndarray:
@@ -222,7 +224,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _teach(self, X: Any, y: np.ndarray, weights: Optional[np.ndarray]) -> "CalibratedClassifier":
         stated = self._stated(X)
-        kept = slice(None) if weights is None else weights > 0
+        kept = np.ones(len(y), dtype=bool) if weights is None else weights > 0
         for k, label in enumerate(self.classes_):
             self.calibrator_.observe_batch(f"class {k}", np.ascontiguousarray(stated[kept, k]), (y[kept] == label).astype(float),
                                            None if weights is None else weights[kept])

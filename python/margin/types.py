@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 from margin.errors import InvalidArgument, WrongType
 
@@ -87,6 +87,15 @@ def response_fields(response: AnyResponse) -> Dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None and not (name == "abstained" and value is False)}
 
 
+def mapping_of(field_name: str, given: Any) -> Dict[str, Any]:
+    """A dict of what was given by name, or nothing."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise WrongType(f"{field_name}: got {type(given).__name__}, expected a dict")
+    return dict(given)
+
+
 def _known(kind: type, fields: Mapping[str, Any]) -> Dict[str, Any]:
     """The fields that this version knows; a newer server may send more."""
     return {name: fields[name] for name in kind.__dataclass_fields__ if name in fields}  # type: ignore[attr-defined]
@@ -94,10 +103,10 @@ def _known(kind: type, fields: Mapping[str, Any]) -> Dict[str, Any]:
 
 def decision_of(fields: Mapping[str, Any]) -> Decision:
     known = _known(Decision, fields)
-    votes: List[Vote] = [Vote(**_known(Vote, vote)) for vote in fields["votes"]]
-    responses = [CalibratedResponse(**_known(CalibratedResponse, response)) for response in fields["responses"]]
-    interval = known["interval"]
-    return Decision(**{**known, "votes": votes, "responses": responses, "interval": None if interval is None else tuple(interval)})
+    known["votes"] = [Vote(**_known(Vote, vote)) for vote in fields["votes"]]
+    known["responses"] = [CalibratedResponse(**_known(CalibratedResponse, response)) for response in fields["responses"]]
+    known["interval"] = None if fields["interval"] is None else tuple(fields["interval"])
+    return Decision(**known)
 
 
 def receipt_of(fields: Mapping[str, Any]) -> Receipt:

@@ -27,8 +27,8 @@ std::string text_of_parameters(const NamedCalibrator& self) {
   return text;
 }
 
-std::unique_ptr<NamedCalibrator> restored(const std::string& snapshot, Models models) {
-  return std::make_unique<NamedCalibrator>(value_of(restore_calibrator(snapshot)), std::move(models));
+std::unique_ptr<NamedCalibrator> restored(const py::bytes& snapshot, Models models) {
+  return std::make_unique<NamedCalibrator>(value_of(restore_calibrator(std::string(snapshot))), std::move(models));
 }
 
 py::bytes snapshot_of(const NamedCalibrator& self) {
@@ -43,8 +43,8 @@ auto locked(NamedCalibrator& self, const Call& call) {
   return call();
 }
 
-py::list method_list() {
-  py::list methods;
+std::vector<py::dict> method_list() {
+  std::vector<py::dict> methods;
   for (const CalibratorInfo* info : calibrator_catalog()) {
     py::dict one;
     one["identifier"] = info->identifier;
@@ -52,7 +52,7 @@ py::list method_list() {
     one["design_time"] = info->design_time;
     one["summary"] = info->summary;
     one["parameters"] = to_dict(info->parameters);
-    methods.append(one);
+    methods.push_back(one);
   }
   return methods;
 }
@@ -173,10 +173,7 @@ void bind_single(py::class_<NamedCalibrator>& type) {
           [](NamedCalibrator& self, const py::dict& x) {
             const auto response = response_of(x);
             const double p = locked(self, [&] { return self.calibrate(response.first, response.second); });
-            py::dict both;
-            both[py::bool_(false)] = 1.0 - p;
-            both[py::bool_(true)] = p;
-            return both;
+            return std::map<bool, double>{{false, 1.0 - p}, {true, p}};
           },
           py::arg("x"), "calibrate() as River has it: {False: 1 - p, True: p}.");
 }
@@ -255,7 +252,7 @@ void bind_state(py::class_<NamedCalibrator>& type) {
       .def(py::pickle([](const NamedCalibrator& self) { return py::make_tuple(snapshot_of(self), self.names()); },
                       [](const py::tuple& state) {
                         if (state.size() != 2) raise({ErrorCode::kCorrupt, "calibrator: not a pickled state"});
-                        return restored(state[0].cast<std::string>(), state[1].cast<Models>());
+                        return restored(state[0].cast<py::bytes>(), state[1].cast<Models>());
                       }))
       .def("__repr__", [](const NamedCalibrator& self) {
         return "Calibrator('" + self.core().info().identifier + "'" + text_of_parameters(self) + ") of " +

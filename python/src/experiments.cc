@@ -29,7 +29,7 @@ using experiment::Stream;
 using report::Report;
 
 // Where a condition begins and ends: a name, a log and its phases, twice.
-using Places = std::vector<std::tuple<std::string, const Log*, std::vector<std::string>, const Log*, std::vector<std::string>>>;
+using Places = std::vector<std::tuple<std::string, Log, std::vector<std::string>, Log, std::vector<std::string>>>;
 
 FrameColumns to_frame(const report::Table& table) {
   FrameColumns frame;
@@ -89,7 +89,7 @@ void require_answers(const Stream& stream) {
 
 // A result per stream of the log, computed without the interpreter.
 template <class Run>
-auto each_stream(Grid& grid, const Log& log, const Log* fit, const Run& run) {
+auto each_stream(Grid& grid, const Log& log, const std::optional<Log>& fit, const Run& run) {
   const std::vector<Stream> streams = value_of(experiment::make_streams(*log.rows, grid.selection));
   std::vector<std::vector<Entrant>> entrants;
   for (const Stream& stream : streams) {
@@ -108,7 +108,7 @@ auto each_stream(Grid& grid, const Log& log, const Log* fit, const Run& run) {
   return results;
 }
 
-Report selection(const Log& log, Methods methods, const Log* fit, const py::dict& given) {
+Report selection(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
   Grid grid(std::move(methods), Options(given));
   for (const Stream& stream : value_of(experiment::make_streams(*log.rows, grid.selection))) require_answers(stream);
   const auto results = each_stream(grid, log, fit, [&](const Stream& stream, const std::vector<Entrant>& entrants) {
@@ -117,7 +117,7 @@ Report selection(const Log& log, Methods methods, const Log* fit, const py::dict
   return experiment::selection_report(results, grid.setting);
 }
 
-Report resolution(const Log& log, Methods methods, const Log* fit, const py::dict& given) {
+Report resolution(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
   const Options options(given);
   Grid grid(std::move(methods), options);
   const ResolutionRules rules{.contest = value_of(parse_contest_rule(options.text("contest"))),
@@ -132,7 +132,7 @@ Report resolution(const Log& log, Methods methods, const Log* fit, const py::dic
   return experiment::resolution_report(results, rules, grid.setting);
 }
 
-Report convergence(const Log& log, Methods methods, const Log* fit, const py::dict& given) {
+Report convergence(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
   const Options options(given);
   Grid grid(std::move(methods), options);
   const std::vector<std::size_t> checkpoints = options.counts("checkpoints");
@@ -143,7 +143,7 @@ Report convergence(const Log& log, Methods methods, const Log* fit, const py::di
   return experiment::convergence_report(results, grid.setting);
 }
 
-Report inversion(const Log& log, Methods methods, const Log* fit, const py::dict& given) {
+Report inversion(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
   const Options options(given);
   Grid grid(std::move(methods), options);
   const experiment::InversionOptions wanted{.passes = grid.setting.options, .model_orders = options.count("model_orders")};
@@ -159,7 +159,7 @@ Report inversion(const Log& log, Methods methods, const Log* fit, const py::dict
   return experiment::inversion_report(results, wanted.model_orders, grid.setting);
 }
 
-Report split(const Log& log, Methods methods, const Log* fit, const py::dict& given) {
+Report split(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
   const Options options(given);
   Grid grid(std::move(methods), options);
   std::optional<double> at;
@@ -186,7 +186,7 @@ std::vector<Condition> conditions_of(const Grid& grid, const Places& places) {
       selected.phases = phases;
       return only_stream(log, selected);
     };
-    conditions.push_back(experiment::make_condition(name, stream(*source, source_phases), stream(*target, target_phases)));
+    conditions.push_back(experiment::make_condition(name, stream(source, source_phases), stream(target, target_phases)));
   }
   return conditions;
 }

@@ -103,9 +103,9 @@ Grid::Grid(Methods all, const Options& options) : methods(std::move(all)) {
   }
 }
 
-std::vector<experiment::Entrant> Grid::entrants(const experiment::Stream& stream, const Log* fit) {
+std::vector<experiment::Entrant> Grid::entrants(const experiment::Stream& stream, const std::optional<Log>& fit) {
   std::vector<Observation> calibration;
-  if (fit != nullptr) {
+  if (fit) {
     setting.unfitted.clear();
     for (const experiment::Stream& source : value_of(experiment::make_streams(*fit->rows, {}))) {
       if (source.channel == stream.channel) calibration = experiment::calibration_rows(source, stream);

@@ -46,7 +46,7 @@ struct Grid {
   Grid(Methods all, const Options& options);
 
   // Fresh, and fitted on `fit` where they are fitted at all and it is there.
-  [[nodiscard]] std::vector<experiment::Entrant> entrants(const experiment::Stream& stream, const Log* fit = nullptr);
+  [[nodiscard]] std::vector<experiment::Entrant> entrants(const experiment::Stream& stream, const std::optional<Log>& fit = {});
   // Runs without the interpreter, looking for Ctrl-C now and then. Raises what stopped it.
   void run(const std::function<void()>& work);
 

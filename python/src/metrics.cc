@@ -79,16 +79,16 @@ Number per_model(const py::object& probabilities, const py::object& outcomes, co
   return apart([&] { return ece_per_model(columns.rows(), codes, checked); });
 }
 
-py::object debiased(const py::object& probabilities, const py::object& outcomes, std::int64_t bins) {
+std::optional<py::dict> debiased(const py::object& probabilities, const py::object& outcomes, std::int64_t bins) {
   const auto found = binned<debiased_ece>(probabilities, outcomes, bins);
-  if (!found) return py::none();
+  if (!found) return std::nullopt;
   py::dict out;
   out["squared"] = found->squared;
   out["root_mean_square"] = found->root_mean_square;
   return out;
 }
 
-py::object band(const py::object& probabilities, std::int64_t bins, std::int64_t simulations, std::uint64_t seed) {
+std::optional<py::dict> band(const py::object& probabilities, std::int64_t bins, std::int64_t simulations, std::uint64_t seed) {
   const DoubleArray column = number_column("probabilities", probabilities);
   require_probabilities("probabilities", view(column));
   if (simulations < 1 || simulations > kBinsMax) {
@@ -96,7 +96,7 @@ py::object band(const py::object& probabilities, std::int64_t bins, std::int64_t
   }
   const EceBandOptions options{.bins = checked_bins(bins), .simulations = static_cast<int>(simulations), .seed = seed};
   const auto found = apart([&] { return ece_band(view(column), options); });
-  if (!found) return py::none();
+  if (!found) return std::nullopt;
   py::dict out;
   out["low"] = found->low;
   out["mean"] = found->mean;
@@ -104,9 +104,9 @@ py::object band(const py::object& probabilities, std::int64_t bins, std::int64_t
   return out;
 }
 
-py::object parts(const py::object& probabilities, const py::object& outcomes, std::int64_t bins) {
+std::optional<py::dict> parts(const py::object& probabilities, const py::object& outcomes, std::int64_t bins) {
   const auto found = binned<brier_parts>(probabilities, outcomes, bins);
-  if (!found) return py::none();
+  if (!found) return std::nullopt;
   py::dict out;
   out["brier"] = found->brier;
   out["reliability"] = found->reliability;
@@ -123,17 +123,17 @@ Number spread(const py::object& probabilities) {
   return apart([&] { return sharpness(view(column)); });
 }
 
-py::object coverage(const py::object& probabilities, const py::object& outcomes) {
+std::optional<std::pair<py::dict, double>> coverage(const py::object& probabilities, const py::object& outcomes) {
   const Columns columns(probabilities, outcomes);
   const auto found = apart([&] { return risk_coverage(columns.rows()); });
-  if (!found) return py::none();
+  if (!found) return std::nullopt;
   FrameColumns frame;
   for (const RiskPoint& point : found->curve) {
     frame.number("threshold", point.threshold);
     frame.number("coverage", point.coverage);
     frame.number("risk", point.risk);
   }
-  return py::make_tuple(frame.take(), found->area);
+  return std::pair(frame.take(), found->area);
 }
 
 // The rows of each task together, whatever their order was.

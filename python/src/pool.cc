@@ -282,7 +282,9 @@ class NamedPool {
   Random random_{(std::uint64_t{std::random_device()()} << 32) ^ std::random_device()()};
 };
 
-std::unique_ptr<NamedPool> restored(const std::string& snapshot) { return std::make_unique<NamedPool>(value_of(Pool::restore(snapshot))); }
+std::unique_ptr<NamedPool> restored(const py::bytes& snapshot) {
+  return std::make_unique<NamedPool>(value_of(Pool::restore(std::string(snapshot))));
+}
 
 }  // namespace
 

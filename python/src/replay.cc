@@ -15,7 +15,7 @@ using experiment::Evaluation;
 using experiment::MethodEvaluation;
 using experiment::Stream;
 
-std::vector<Evaluation> evaluate(Grid& grid, const Log& log, const Log* fit, const Options& options, bool keep_first) {
+std::vector<Evaluation> evaluate(Grid& grid, const Log& log, const std::optional<Log>& fit, const Options& options, bool keep_first) {
   std::vector<Stream> streams = value_of(experiment::make_streams(*log.rows, grid.selection));
   std::vector<std::vector<experiment::Entrant>> entrants;
   for (const Stream& stream : streams) entrants.push_back(grid.entrants(stream, fit));
@@ -51,7 +51,7 @@ void add_scores(FrameColumns& frame, const experiment::ScoreSummary& scores) {
 }
 
 // A row per channel, method and part; "by" and "part" are empty for the whole.
-py::dict replay(const Log& log, Methods methods, const Log* fit, const py::dict& given) {
+py::dict replay(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
   const Options options(given);
   Grid grid(std::move(methods), options);
   FrameColumns frame;
@@ -81,7 +81,7 @@ py::dict replay(const Log& log, Methods methods, const Log* fit, const py::dict&
 }
 
 // A row per usable response and method, in the order of the log.
-py::dict predictions(const Log& log, Methods methods, const Log* fit, const py::dict& given) {
+py::dict predictions(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
   const Options options(given);
   Grid grid(std::move(methods), options);
   const std::vector<Evaluation> evaluations = evaluate(grid, log, fit, options, true);
@@ -119,7 +119,7 @@ std::optional<double> outcome_of(const Stream& stream, const Stream::Task& task,
 }
 
 // A row per task and method, in the order of the log.
-py::dict decisions(const Log& log, Methods methods, const Log* fit, const py::dict& given) {
+py::dict decisions(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
   const Options options(given);
   Grid grid(std::move(methods), options);
   const dataset::ObservationLog& rows = *log.rows;
