@@ -9,5 +9,5 @@ export default defineConfig({
   esbuild: { jsx: "automatic" },
   build: { target: "es2020", modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
   server: { proxy: { "/v1": target, "/status": target, "/health": target } },
-  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true },
+  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true, setupFiles: ["src/test_setup.ts"] },
 });

@@ -117,11 +117,11 @@ function Frame({ session, onLeave }: { session: Session; onLeave: () => void }) 
         </div>
       </header>
       {session.demo && (
-        <div className="banner simulated" role="note">
+        <section className="banner simulated" aria-label="About this server">
           <span>
             <strong>Simulated.</strong> This server runs its demonstration: the models, answers and outcomes of the pool <code>demo</code> are made up.
           </span>
-        </div>
+        </section>
       )}
       <StaleBanner />
       <main id="main" ref={main} tabIndex={-1}>
@@ -165,12 +165,12 @@ function StaleBanner() {
   }, [state]);
   if (state !== "stale") return null;
   return (
-    <div className="banner old">
+    <section className="banner old" aria-label="Connection">
       <span role="alert">The connection to the server was lost: what you see may be out of date.</span>
       <span aria-hidden="true">{seconds > 0 ? `Next try in ${seconds} s.` : "Trying …"}</span>
       <button type="button" onClick={() => live.retryNow()}>
         Try now
       </button>
-    </div>
+    </section>
   );
 }

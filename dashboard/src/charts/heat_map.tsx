@@ -74,9 +74,9 @@ function Detail({ factor }: { factor: Factor }) {
   const made = Object.entries(factor.factor_of ?? {});
   return (
     <>
-      <h4>
+      <h3>
         <Foreign text={factor.model} /> says {bandRange(factor.band, factor.bands)}
-      </h4>
+      </h3>
       <p className="sum">
         {decimal(factor.confidence)} × <strong>{decimal(factor.factor, 3)}</strong> = {decimal(factor.calibrated)}
       </p>
@@ -102,7 +102,7 @@ function Detail({ factor }: { factor: Factor }) {
       </dl>
       {made.length > 0 && (
         <>
-          <h4>Made of</h4>
+          <h3>Made of</h3>
           <dl className="pairs">
             {made.map(([name, value]) => (
               <Fragment key={name}>

@@ -76,9 +76,9 @@ export function PairMap({ pool, title, note, data, figure, hue, controls }: Prop
 function Detail({ pair, models }: { pair: PairRow; models: readonly string[] }) {
   return (
     <>
-      <h4>
+      <h3>
         <Foreign text={models[pair.first] ?? ""} /> and <Foreign text={models[pair.second] ?? ""} />
-      </h4>
+      </h3>
       <dl className="pairs">
         <dt>graded together</dt>
         <dd>{count(pair.together)}</dd>

@@ -69,7 +69,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, filter, sortedBy
           <input type="search" value={wanted} onChange={(e) => setWanted(e.target.value)} />
         </label>
       )}
-      <div className="table-scroll" role="region" aria-label={caption} tabIndex={0}>
+      <div className="table-scroll" role="region" aria-label={`${caption}, table`} tabIndex={0}>
         <table>
           <caption className={hiddenCaption ? "visually-hidden" : undefined}>{caption}</caption>
           <thead>

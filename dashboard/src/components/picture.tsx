@@ -34,7 +34,7 @@ export function Picture({ title, name, note, controls, data, svg, empty, childre
   return (
     <figure className="picture">
       <figcaption>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <div className="tools">
           {controls}
           <span className="tool-group">

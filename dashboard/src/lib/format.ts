@@ -30,7 +30,7 @@ const kGrouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 export function count(x: Maybe): string {
   if (!known(x)) return kNone;
   if (Math.abs(x) >= 999_999.5) {
-    const [scale, unit] = Math.abs(x) >= 999_999_999.5 ? [1e9, "G"] : [1e6, "M"];
+    const [scale, unit] = Math.abs(x) >= 999_500_000 ? [1e9, "G"] : [1e6, "M"];
     return `${(x / scale).toPrecision(3)}${unit}`;
   }
   return kGrouped.format(x);
