@@ -32,7 +32,7 @@ struct Options {
   std::uint16_t port = 0;
   std::string path = "/";
   std::string bodies_file;
-  std::string authorization;
+  std::vector<std::string> headers;  // "Name: value"
   std::size_t connections = 64;
   double rate = 0;  // requests per second; 0: closed loop
   double seconds = 5;
@@ -44,8 +44,8 @@ struct Options {
 constexpr std::chrono::seconds kGrace{5};
 
 std::vector<std::string> make_requests(const Options& options) {
-  const std::string head = " " + options.path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(options.port) + "\r\n" +
-                           (options.authorization.empty() ? "" : "Authorization: " + options.authorization + "\r\n");
+  std::string head = " " + options.path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(options.port) + "\r\n";
+  for (const std::string& header : options.headers) head += header + "\r\n";
   if (options.bodies_file.empty()) return {"GET" + head + "\r\n"};
   std::vector<std::string> requests;
   std::ifstream file(options.bodies_file);
@@ -263,7 +263,7 @@ int main(int argc, char** argv) {
   app.add_option("--port", options.port, "Port on 127.0.0.1")->required();
   app.add_option("--path", options.path, "Target of every request")->capture_default_str();
   app.add_option("--bodies", options.bodies_file, "POST the lines of this file, in turn; without it GET");
-  app.add_option("--authorization", options.authorization, "Value of the Authorization header");
+  app.add_option("--header", options.headers, "A further header, \"Name: value\"; may be repeated");
   app.add_option("--connections", options.connections, "Connections, kept alive")->capture_default_str()->check(CLI::Range(1, 10000));
   app.add_option("--rate", options.rate, "Requests due per second (open loop); without it closed loop");
   app.add_option("--seconds", options.seconds, "Time measured")->capture_default_str()->check(CLI::Range(0.01, 3600.0));
