@@ -16,6 +16,7 @@
 #include "log/sqlite_log.h"
 #include "server/app.h"
 #include "server/demo.h"
+#include "server/demo_quiz.h"
 #include "service/service.h"
 
 namespace margin::server {
@@ -82,6 +83,11 @@ class Daemon {
         journal_(STDERR_FILENO, {config_.log.format, config_.log.level}, wall_clock_ms) {}
 
   Status run(const config::Address& address) {
+    if (options_.demo) {
+      simulated_ = std::make_unique<SimulatedModels>(loop_);
+      if (Status started = simulated_->start(); !started) return started;
+      simulated_->add_to(config_);
+    }
     SqliteLogOptions store;
     store.durability = config_.store.durability == config::Durability::kDisk ? Durability::kDisk : Durability::kProcess;
     store.queue.records_max = static_cast<std::size_t>(config_.limits.queue);
@@ -102,6 +108,7 @@ class Daemon {
                                              limits_of(config_.limits), *app_);
     if (Status started = server_->start(); !started) return started;
     app_->listens(server_.get());
+    if (options_.demo) quiz_ = std::make_unique<DemoQuiz>(loop_, *app_);
     if (options_.demo) demo_ = std::make_unique<Demo>(loop_, *service_);
     watch_signals();
     ping();
@@ -159,6 +166,7 @@ class Daemon {
     if (app_->draining()) return loop_.stop();
     journal_.info("draining", {{"patience_ms", config_.server.drain_ms}});
     demo_.reset();
+    quiz_.reset();
     app_->drain();
     server_->drain(std::chrono::milliseconds(config_.server.drain_ms), [this] { loop_.stop(); });
   }
@@ -167,6 +175,7 @@ class Daemon {
   void reload() {
     auto config = load(options_);
     if (!config) return journal_.error("reload refused, the old configuration stays", {{"reason", config.error().message}});
+    if (simulated_) simulated_->add_to(*config);
     auto keys = access::KeyRing::load(config::keys_file(*config));
     if (!keys) return journal_.error("reload refused, the old keys stay", {{"reason", keys.error().message}});
     const auto address = config::parse_address(config_.server.listen);
@@ -207,6 +216,8 @@ class Daemon {
   std::unique_ptr<App> app_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<Demo> demo_;
+  std::unique_ptr<SimulatedModels> simulated_;
+  std::unique_ptr<DemoQuiz> quiz_;
   http::Timer pinger_;
   http::Timer retainer_;
 };
