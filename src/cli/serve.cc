@@ -44,7 +44,9 @@ Command add_serve(CLI::App& root) {
             options->version = version();
             options->listening = [hello, demo = options->demo](const std::string& url) {
               std::printf("MARGIN listens on %s\n", url.c_str());
-              if (demo) std::printf("The pools `demo` and `quiz` are simulated: their models, answers and outcomes are made up. Chat with margin/quiz.\n");
+              if (demo)
+                std::printf(
+                    "The pools `demo` and `quiz` are simulated: their models, answers and outcomes are made up. Chat with margin/quiz.\n");
               std::printf("Dashboard: %s/dashboard/\n", url.c_str());
               if (*hello) std::printf(kHello, url.c_str());
               std::fflush(stdout);
