@@ -87,6 +87,14 @@ struct Gateway {
   std::int64_t tokens_per_day = 0;  // of one key; 0: no limit
 };
 
+// Where the spans of chats go. Empty: as OpenTelemetry's own variables say, see trace/settings.h.
+struct Trace {
+  std::string endpoint;
+  std::string headers;  // a reference, see resolve_secret()
+  std::string service;
+  double sample = 1.0;
+};
+
 // One model endpoint: [upstreams.NAME].
 struct UpstreamSettings {
   std::string url;
@@ -145,6 +153,7 @@ struct Config {
   Keys keys;
   Limits limits;
   Gateway gateway;
+  Trace trace;
   std::map<std::string, UpstreamSettings> upstreams;
   std::map<std::string, PoolSettings> pools;  // "default" is always among them
 };

@@ -105,6 +105,11 @@ constexpr Field<Config> gateway(std::string_view key, const Described& described
   return setting<&Config::gateway, Member>("gateway", key, described);
 }
 
+template <auto Member>
+constexpr Field<Config> trace(std::string_view key, const Described& described) {
+  return setting<&Config::trace, Member>("trace", key, described);
+}
+
 constexpr double kHour = 3'600'000.0;  // in milliseconds
 constexpr double kMebi = 1 << 20;
 constexpr double kMany = 100'000'000.0;
@@ -163,6 +168,13 @@ constexpr Field<Config> kFields[] = {
     gateway<&Gateway::spend_per_day>(
         "spend_per_day", {{0, 1e12}, kNow, "What the chats of one key may cost in a day (UTC), by the upstreams' prices; 0: no limit"}),
     gateway<&Gateway::tokens_per_day>("tokens_per_day", {{0, 1e15}, kNow, "Tokens the chats of one key may use in a day; 0: no limit"}),
+
+    trace<&Trace::endpoint>("endpoint", {.meaning = "OTLP collector that spans are sent to, as http://host:4318; empty: "
+                                                    "OTEL_EXPORTER_OTLP_ENDPOINT of the environment, or none"}),
+    trace<&Trace::headers>("headers",
+                           {.meaning = "Of each batch, name=value with commas between them, by reference: env::NAME or file::PATH"}),
+    trace<&Trace::service>("service", {.meaning = "service.name of the spans; empty: OTEL_SERVICE_NAME, or margin"}),
+    trace<&Trace::sample>("sample", {{0, 1}, Applies::kAtRestart, "Share of the traces that begin here; others are as their caller says"}),
 };
 
 constexpr Field<UpstreamSettings> kUpstreamFields[] = {

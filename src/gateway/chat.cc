@@ -134,11 +134,14 @@ void Chat::ask(std::size_t model) {
   ask.body = body_for(request_, {.model = settings_.models[model].upstream->settings().model,
                                  .asking = &elicit::find_template(task(), mode()),
                                  .temperature = samples() > 1 ? std::optional(settings_.pool.temperature) : std::nullopt});
-  ask.headers = settings_.headers;
   ask.timeout = std::chrono::milliseconds(settings_.pool.decision_ms);
   samples_[model].resize(samples());
   for (std::size_t sample = 0; sample < samples(); ++sample) {
     ++heard_.calls;
+    if (settings_.trace) {
+      samples_[model][sample].traced = settings_.trace->call(settings_.models[model].upstream->settings());
+      ask.headers = settings_.trace->headers(samples_[model][sample].traced);
+    }
     const auto self = shared_from_this();
     samples_[model][sample].call = settings_.models[model].upstream->ask(
         ask, [self, model, sample](upstream::Outcome outcome) { self->on_reply(model, sample, std::move(outcome)); });
@@ -150,15 +153,21 @@ void Chat::on_reply(std::size_t model, std::size_t sample, upstream::Outcome out
   Candidate& candidate = heard_.candidates[model];
   Sample& own = samples_[model][sample];
   own.over = true;
+  const auto traced = [&](const upstream::ChatReply* reply) {
+    if (settings_.trace) settings_.trace->ended(own.traced, outcome, reply);
+  };
   candidate.attempts += outcome.attempts;
   candidate.took = std::chrono::steady_clock::now() - began_[model];
   if (outcome.failure) {
+    traced(nullptr);
     candidate.error = upstream::name_of(*outcome.failure);
     candidate.message = std::move(outcome.message);
   } else if (auto reply = upstream::read_chat_reply(parser_, outcome.body); !reply) {
+    traced(nullptr);
     candidate.error = "malformed";
     candidate.message = settings_.models[model].name + ": " + reply.error().message;
   } else {
+    traced(&*reply);
     candidate.usage += reply->usage;
     heard_.usage += reply->usage;
     const double cost = settings_.models[model].cost_of(reply->usage);

@@ -17,6 +17,7 @@
 #include "json/json.h"
 #include "margin/pool.h"
 #include "service/served_pool.h"
+#include "trace/chat_trace.h"
 #include "upstream/chat.h"
 #include "upstream/upstream.h"
 
@@ -69,7 +70,7 @@ struct ChatSettings {
   std::vector<Model> models;  // as pool.models
   double chance = 0.0;        // of the strategy
   std::uint64_t audit_seed = 0;
-  std::vector<std::pair<std::string, std::string>> headers;  // for upstreams
+  std::shared_ptr<trace::ChatTrace> trace;  // shared with whoever answers the client; none: nothing is told to upstreams
 };
 
 class Chat : public std::enable_shared_from_this<Chat> {
@@ -96,6 +97,7 @@ class Chat : public std::enable_shared_from_this<Chat> {
 
   struct Sample {
     upstream::Call call;
+    std::size_t traced = 0;  // its number there
     bool over = false;
     std::optional<elicit::Reading> reading;
   };

@@ -20,6 +20,7 @@
 #include "server/metrics.h"
 #include "server/routes.h"
 #include "service/service.h"
+#include "trace/tracer.h"
 
 namespace margin::server {
 
@@ -30,7 +31,8 @@ struct AppParts {
   access::KeyRing keys;
   std::string version;
   gateway::Gateway& gateway;
-  bool demo = false;  // a pool of simulated models is among the served ones
+  std::shared_ptr<trace::Tracer> tracer;  // shared weakly with chats
+  bool demo = false;                      // a pool of simulated models is among the served ones
 };
 
 class App : public http::Handler {
@@ -52,6 +54,7 @@ class App : public http::Handler {
   [[nodiscard]] Experiments& experiments() { return experiments_; }
   [[nodiscard]] std::int64_t started_ms() const { return started_ms_; }
   [[nodiscard]] gateway::Gateway& gateway() { return parts_.gateway; }
+  [[nodiscard]] const std::shared_ptr<trace::Tracer>& tracer() const { return parts_.tracer; }
   [[nodiscard]] ChatDesk& chats() { return chats_; }
   [[nodiscard]] journal::Journal& journal() { return parts_.journal; }
 

@@ -18,12 +18,15 @@
 #include "server/demo.h"
 #include "server/demo_quiz.h"
 #include "service/service.h"
+#include "trace/settings.h"
+#include "trace/tracer.h"
 
 namespace margin::server {
 namespace {
 
 constexpr std::chrono::seconds kStreamPing{15};
 constexpr std::chrono::hours kRetainEvery{1};
+constexpr std::chrono::seconds kFlushPatience{2};
 constexpr std::int64_t kDayMs = 86'400'000;
 
 std::int64_t wall_clock_ms() {
@@ -99,7 +102,8 @@ class Daemon {
     if (!service) return service.error();
     service_ = std::move(*service);
     if (Status configured = gateway_.configure(config_, options_.environment); !configured) return configured;
-    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, gateway_, options_.demo});
+    if (Status traced = make_tracer(); !traced) return traced;
+    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, gateway_, tracer_, options_.demo});
     server_ = std::make_unique<http::Server>(loop_,
                                              http::ListenOptions{.address = address.host,
                                                                  .port = address.port,
@@ -138,6 +142,22 @@ class Daemon {
     return out;
   }
 
+  Status make_tracer() {
+    trace::Configured configured{.endpoint = config_.trace.endpoint, .service = config_.trace.service, .sample = config_.trace.sample};
+    if (!config_.trace.headers.empty()) {
+      auto headers = config::resolve_secret(config_.trace.headers, options_.environment);
+      if (!headers) return {headers.error().code, "trace.headers: " + headers.error().message};
+      configured.headers = std::move(*headers);
+    }
+    auto settings = trace::trace_settings(configured, options_.environment, options_.version);
+    if (!settings) return settings.error();
+    auto tracer = trace::Tracer::make(loop_, std::move(*settings), options_.environment, random_seed(),
+                                      [this](const std::string& message) { journal_.warning(message); });
+    if (!tracer) return tracer.error();
+    tracer_ = std::move(*tracer);
+    return {};
+  }
+
   void watch_signals() {
     // A file that may not grow and a reader that is gone are errors of the write, not the end of the process.
     std::signal(SIGXFSZ, SIG_IGN);
@@ -168,7 +188,10 @@ class Daemon {
     demo_.reset();
     quiz_.reset();
     app_->drain();
-    server_->drain(std::chrono::milliseconds(config_.server.drain_ms), [this] { loop_.stop(); });
+    server_->drain(std::chrono::milliseconds(config_.server.drain_ms), [this] {
+      // What the last requests did is worth a moment.
+      tracer_->flush(kFlushPatience, [this] { loop_.stop(); });
+    });
   }
 
   // All or nothing: a bad file leaves everything as it was.
@@ -211,6 +234,7 @@ class Daemon {
   journal::Journal journal_;
   http::Loop loop_;
   gateway::Gateway gateway_{loop_, random_seed()};
+  std::shared_ptr<trace::Tracer> tracer_;
   std::unique_ptr<SqliteLog> log_;
   std::unique_ptr<service::Service> service_;
   std::unique_ptr<App> app_;

@@ -11,6 +11,7 @@
 #include "server/pass_through.h"
 #include "server/pool_chat.h"
 #include "server/render.h"
+#include "server/tracing.h"
 
 namespace margin::server {
 namespace {
@@ -61,7 +62,7 @@ void start_pool_chat(App& app, const Call& call, ServedPool& pool, const config:
   }
   if (auto refused = over_budget(app, ledger_key(call.caller))) return call.answer->send(std::move(*refused));
 
-  ChatOrigin origin{.key = ledger_key(call.caller), .source = call.caller.source, .mark = mark, .headers = forwarded_headers(call.request)};
+  ChatOrigin origin{.key = ledger_key(call.caller), .source = call.caller.source, .mark = mark, .traced = caller_context(call.request)};
   const bool stream = request.stream;
   const bool include_usage = request.include_usage;
   run_pool_chat(app, pool, settings, std::move(request), strategy, std::move(origin))->join(call.answer, stream, include_usage);

@@ -8,6 +8,7 @@
 #include "server/app.h"
 #include "server/idempotency.h"
 #include "server/render.h"
+#include "server/tracing.h"
 
 namespace margin::server {
 namespace {
@@ -20,6 +21,7 @@ struct Given {
   std::string pool;  // where feedback waits whose decision is not known; empty: default
   bool replace = false;
   std::string observed_at;
+  std::optional<trace::Context> traced;  // the trace that sent it
   OutcomeObserved outcome;
 };
 
@@ -139,16 +141,20 @@ Compared compare(const DecisionView& decision, const std::vector<Grade>& grades)
 }
 
 void commit_outcome(App& app, ServedPool& pool, Given given, std::optional<RequestMark> mark, const Answered& answered) {
+  // For the trace, once it is recorded.
+  const auto told = app.tracer()->enabled() ? std::make_shared<const OutcomeObserved>(given.outcome) : nullptr;
   Prepared prepared = app.service().prepare(pool, std::move(given.outcome));
   prepared.mark = mark;
   prepared.note = given.observed_at.empty() ? "" : "observed_at=" + given.observed_at;
   const Uuid id = prepared.event.id;
-  const Status taken = app.service().commit(std::move(prepared), [id, answered](const Result<Applied>& applied) {
-    if (!applied) return answered(refusal(applied.error()));
-    const ApplyResult& result = applied->result;
-    if (result.error) return answered(refusal(*result.error));
-    answered(receipt(id, name_of(result.status), result.learned, result.unlearned));
-  });
+  const Status taken =
+      app.service().commit(std::move(prepared), [&app, id, answered, told, traced = given.traced](const Result<Applied>& applied) {
+        if (!applied) return answered(refusal(applied.error()));
+        const ApplyResult& result = applied->result;
+        if (result.error) return answered(refusal(*result.error));
+        if (told) trace_feedback(app, traced, *told);
+        answered(receipt(id, name_of(result.status), result.learned, result.unlearned));
+      });
   if (!taken) answered(refusal(overloaded(taken.error())));
 }
 
@@ -188,8 +194,10 @@ ServedPool* pool_for(App& app, const Caller& caller, const Given& given, const A
   return pool;
 }
 
-void take(App& app, const Caller& caller, const Json& body, std::optional<RequestMark> mark, const Answered& answered) {
+void take(App& app, const Call& call, const Json& body, std::optional<RequestMark> mark, const Answered& answered) {
+  const Caller& caller = call.caller;
   Given given;
+  given.traced = caller_context(call.request);
   if (auto fault = read_given(body, caller, given)) return answered(refusal(*fault));
   ServedPool* pool = pool_for(app, caller, given, answered);
   if (pool == nullptr) return;
@@ -254,7 +262,7 @@ std::vector<std::string> split_lines(std::string_view body) {
 void feedback(App& app, const Call& call) {
   const Json* body = body_of(app, call);
   if (body == nullptr) return;
-  take(app, call.caller, *body, request_mark(call), [answer = call.answer](http::Response response) { answer->send(std::move(response)); });
+  take(app, call, *body, request_mark(call), [answer = call.answer](http::Response response) { answer->send(std::move(response)); });
 }
 
 void feedback_batch(App& app, const Call& call) {
@@ -278,7 +286,7 @@ void feedback_batch(App& app, const Call& call) {
     std::optional<RequestMark> line_mark = mark;
     if (line_mark) line_mark->key = digest_of(mark->key.hex() + "#" + std::to_string(i));
     if (line_mark) line_mark->body = digest_of(lines[i]);
-    take(app, call.caller, **parsed, line_mark, answered);
+    take(app, call, **parsed, line_mark, answered);
   }
 }
 

@@ -171,6 +171,16 @@ void render_listener(Page& page, const http::Counters& counters) {
   }
 }
 
+void render_spans(Page& page, const trace::Tracer& tracer) {
+  if (!tracer.enabled()) return;
+  const trace::Counters& counters = tracer.counters();
+  page.head("margin_trace_spans_total", "counter", "Spans by what became of them.");
+  for (const auto& [result, count] :
+       {std::pair("exported", counters.exported), std::pair("dropped", counters.dropped), std::pair("refused", counters.refused)}) {
+    page.line("margin_trace_spans_total", label("result", result), static_cast<double>(count));
+  }
+}
+
 void render_upstreams(Page& page, const gateway::Gateway& gateway) {
   page.head("margin_upstream_requests_total", "counter", "What models were asked for in chats, by what came of it.");
   for (const auto& [model, counts] : gateway.counts()) {
@@ -265,6 +275,7 @@ std::string Metrics::render(App& app) const {
   render_calibration(page, app.service(), static_cast<std::size_t>(app.config().limits.label_values));
   render_pools(page, app.service());
   render_upstreams(page, app.gateway());
+  render_spans(page, *app.tracer());
   render_log(page, app.service().log().figures());
   if (app.listener() != nullptr) render_listener(page, app.listener()->counters());
   render_process(page, started_s_);

@@ -4,6 +4,7 @@
 
 #include "server/render.h"
 #include "server/render_chat.h"
+#include "server/tracing.h"
 
 namespace margin::server {
 namespace {
@@ -33,6 +34,7 @@ struct Passing {
   SharedAnswer answer;
   http::Stream out;
   upstream::Call call;
+  std::shared_ptr<trace::ChatTrace> trace;  // its only call is number 0
   upstream::ChatAssembler assembled;
   JsonParser parser{64};
 };
@@ -50,14 +52,6 @@ std::string with_margin(std::string body, const std::string& model, const std::s
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> forwarded_headers(const http::Request& request) {
-  std::vector<std::pair<std::string, std::string>> headers;
-  for (const std::string_view name : {"traceparent", "tracestate"}) {
-    if (const auto value = request.header(name)) headers.emplace_back(name, *value);
-  }
-  return headers;
-}
-
 void pass_through(App& app, const Call& call, const gateway::ChatRequest& request, const gateway::Model& model, const std::string& reason) {
   auto passing = std::make_shared<Passing>();
   passing->answer = call.answer;
@@ -66,7 +60,8 @@ void pass_through(App& app, const Call& call, const gateway::ChatRequest& reques
   upstream::Ask ask;
   ask.body = gateway::body_for(request, {.model = model.upstream->settings().model, .stream = request.stream});
   ask.stream = request.stream;
-  ask.headers = forwarded_headers(call.request);
+  passing->trace = begin_trace(app, caller_context(call.request), app.service().new_id(), request);
+  ask.headers = passing->trace->headers(passing->trace->call(model.upstream->settings()));
   const std::string key = call.caller.tenant + "/" + call.caller.source;
   const auto began = std::chrono::steady_clock::now();
 
@@ -99,24 +94,31 @@ void pass_through(App& app, const Call& call, const gateway::ChatRequest& reques
   const auto done = [passing, account, name = model.name, reason, stream = request.stream](upstream::Outcome outcome) {
     passing->call = {};
     if (outcome.failure) {
+      passing->trace->ended(0, outcome, nullptr);
       account(passing->assembled.reply().usage, std::string(upstream::name_of(*outcome.failure)));
       http::Response refused = refusal_of(outcome);
+      fail_trace(*passing->trace, refused);
       if (!passing->out.open()) return passing->answer->send(std::move(refused));
       passing->out.write(render_error_frame(http::error_response(502, {.message = outcome.message, .code = "upstream_cut"}).body));
       return passing->out.close();
     }
     if (stream && passing->out.open()) {
+      passing->trace->ended(0, outcome, &passing->assembled.reply());
+      passing->trace->finish(passing->assembled.reply());
       account(passing->assembled.reply().usage, "");
       passing->out.write("data: [DONE]\n\n");
       return passing->out.close();
     }
     auto reply = upstream::read_chat_reply(passing->parser, outcome.body);
+    passing->trace->ended(0, outcome, reply ? &*reply : nullptr);
     account(reply ? reply->usage : upstream::Usage{}, reply ? "" : "malformed");
     if (!reply) {
       http::Response refused = refusal(502, "upstream_malformed", name + ": " + reply.error().message);
       refused.headers.emplace_back("x-should-retry", "false");
+      fail_trace(*passing->trace, refused);
       return passing->answer->send(std::move(refused));
     }
+    passing->trace->finish(*reply);
     passing->answer->json(with_margin(std::move(outcome.body), name, reason));
   };
   passing->call =

@@ -1,9 +1,11 @@
 #include "server/pool_chat.h"
 
+#include "config/fields.h"
 #include "gateway/chat.h"
 #include "server/idempotency.h"
 #include "server/kept_answers.h"
 #include "server/render_chat.h"
+#include "server/tracing.h"
 
 namespace margin::server {
 namespace {
@@ -39,6 +41,7 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
   App& app;
   ServedPool& pool;
   std::shared_ptr<ChatExchange> exchange;
+  std::shared_ptr<trace::ChatTrace> trace;  // shared with the chat
   ChatOrigin origin;
   FinishedChat finished;
   std::int64_t min_responses = 1;
@@ -55,7 +58,13 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
     told = true;
     app.metrics().overhead(std::chrono::steady_clock::now() - began - heard.waited);
     finished.heard = heard;
+    finish_trace(*trace, finished);
     exchange->succeed(finished);
+  }
+
+  void refuse(http::Response response) {
+    fail_trace(*trace, response);
+    exchange->fail(std::move(response));
   }
 
   void answer(const Heard& heard) {
@@ -70,7 +79,7 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
       // A failure is not kept: whoever tries again on purpose asks anew.
       forget();
       if (told) return;
-      return exchange->fail(heard.error ? refusal(*heard.error) : too_few(heard, min_responses));
+      return refuse(heard.error ? refusal(*heard.error) : too_few(heard, min_responses));
     }
     DecisionMade decision = *heard.decision;
     keep_answers(decision, heard.question, app.config().store.answers);
@@ -81,14 +90,14 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
     const Status taken = app.service().commit(std::move(prepared), [self, heard = std::move(heard)](Result<service::Applied> applied) {
       if (!applied || applied->result.error) {
         self->forget();
-        if (!self->told) self->exchange->fail(no_retry(refusal(applied ? *applied->result.error : applied.error())));
+        if (!self->told) self->refuse(no_retry(refusal(applied ? *applied->result.error : applied.error())));
         return;
       }
       if (!self->told) self->tell(heard);
     });
     if (!taken) {
       forget();
-      if (!told) exchange->fail(no_retry(refusal(overloaded(taken.error()))));
+      if (!told) refuse(no_retry(refusal(overloaded(taken.error()))));
     }
   }
 };
@@ -119,7 +128,11 @@ std::shared_ptr<ChatExchange> run_pool_chat(App& app, ServedPool& pool, const co
                             .models = app.gateway().models_of(settings),
                             .chance = app.gateway().chance(),
                             .audit_seed = id.low};
-  how.headers = std::move(origin.headers);
+  how.trace = run->trace = begin_trace(app, origin.traced, id, request);
+  if (app.tracer()->enabled()) {
+    run->trace->attributes().set("margin.pool", pool.name());
+    run->trace->attributes().set("margin.strategy", config::word(strategy));
+  }
   auto chat = std::make_shared<Chat>(app.gateway().loop(), pool, std::move(request), std::move(how),
                                      Chat::Callbacks{.answer = [run](const Heard& heard) { run->answer(heard); },
                                                      .done = [run](Heard heard) { run->done(std::move(heard)); }});

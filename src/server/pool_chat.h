@@ -5,21 +5,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "gateway/chat_request.h"
 #include "server/app.h"
 #include "server/chat_desk.h"
+#include "trace/context.h"
 
 namespace margin::server {
 
 // Whose chat it is.
 struct ChatOrigin {
-  std::string key;                                             // of the ledger
-  std::string source;                                          // noted with the decision
-  std::optional<RequestMark> mark{};                           // by which a repetition is known
-  std::vector<std::pair<std::string, std::string>> headers{};  // for upstreams
+  std::string key;                         // of the ledger
+  std::string source;                      // noted with the decision
+  std::optional<RequestMark> mark{};       // by which a repetition is known
+  std::optional<trace::Context> traced{};  // the trace it is part of
 };
 
 // Asks the pool's models. Clients join what is returned; the decision is in the log before they hear of it (shadow: soon after).

@@ -20,6 +20,9 @@ constexpr Named kWholes[] = {{"max_tokens", "gen_ai.request.max_tokens"},
                              {"seed", "gen_ai.request.seed"},
                              {"n", "gen_ai.request.choice.count"}};
 
+// Of one span; collectors cut at a similar number.
+constexpr std::size_t kEventsMax = 128;
+
 template <class T>
 std::optional<T> parse(std::string_view text) {
   T value{};
@@ -75,10 +78,13 @@ void set_error(Span& span, std::string_view type, std::string_view message) {
 
 }  // namespace
 
-ChatTrace::ChatTrace(Tracer& tracer, const std::optional<Context>& caller, Uuid decision, ChatFacts facts)
-    : tracer_(tracer), facts_(std::move(facts)), caller_(caller) {
-  request_.context = caller ? tracer.child_of(*caller) : tracer.begin(decision);
-  if (!recording()) return;
+ChatTrace::ChatTrace(const std::shared_ptr<Tracer>& tracer, const std::optional<Context>& caller, Uuid decision, ChatFacts facts)
+    : tracer_(tracer),
+      recording_(tracer->enabled() && (caller ? caller->sampled : tracer->begin(decision).sampled)),
+      facts_(std::move(facts)),
+      caller_(caller) {
+  if (!recording_) return;
+  request_.context = caller ? tracer->child_of(*caller) : tracer->begin(decision);
   request_.parent = caller ? caller->span : 0;
   request_.kind = Kind::kServer;
   request_.name = "chat " + facts_.model;
@@ -88,21 +94,25 @@ ChatTrace::ChatTrace(Tracer& tracer, const std::optional<Context>& caller, Uuid 
 }
 
 ChatTrace::~ChatTrace() {
-  if (!recording()) return;
   for (std::optional<Span>& span : calls_) {
     if (!span) continue;
     span->attributes.set("margin.cancelled", true);
-    span->end_ns = Tracer::now_ns();
-    tracer_.add(std::move(*span));
+    send(std::move(*span));
   }
-  if (!finished_) finish({}, "cancelled", "the client went away");
+  finish({}, "cancelled", "the client went away");
+}
+
+void ChatTrace::send(Span span) {
+  span.end_ns = Tracer::now_ns();
+  if (const std::shared_ptr<Tracer> tracer = tracer_.lock()) tracer->add(std::move(span));
 }
 
 std::size_t ChatTrace::call(const upstream::Settings& upstream) {
   std::optional<Span>& span = calls_.emplace_back();
-  if (!recording()) return calls_.size() - 1;
+  const std::shared_ptr<Tracer> tracer = recording_ ? tracer_.lock() : nullptr;
+  if (!tracer) return calls_.size() - 1;
   span.emplace();
-  span->context = tracer_.child_of(request_.context);
+  span->context = tracer->child_of(request_.context);
   span->parent = request_.context.span;
   span->kind = Kind::kClient;
   span->name = "chat " + upstream.model;
@@ -130,7 +140,6 @@ void ChatTrace::ended(std::size_t call, const upstream::Outcome& outcome, const 
   if (!calls_[call]) return;
   Span span = std::move(*calls_[call]);
   calls_[call].reset();
-  span.end_ns = Tracer::now_ns();
   if (reply != nullptr) set_reply(span.attributes, *reply);
   if (outcome.attempts > 1) span.attributes.set("margin.attempts", std::int64_t{outcome.attempts});
   if (facts_.stream && outcome.first_byte.count() > 0) {
@@ -143,15 +152,14 @@ void ChatTrace::ended(std::size_t call, const upstream::Outcome& outcome, const 
   } else if (reply == nullptr) {
     set_error(span, "malformed", {});
   }
-  tracer_.add(std::move(span));
+  send(std::move(span));
 }
 
 void ChatTrace::finish(const upstream::ChatReply& answer, std::string_view error, std::string_view message) {
-  if (std::exchange(finished_, true) || !recording()) return;
+  if (std::exchange(finished_, true) || !recording_) return;
   set_reply(request_.attributes, answer);
   if (!error.empty()) set_error(request_, error, message);
-  request_.end_ns = Tracer::now_ns();
-  tracer_.add(std::move(request_));
+  send(request_);
 }
 
 void add_evaluation(Tracer& tracer, const std::optional<Context>& caller, const Evaluation& evaluation) {
@@ -162,13 +170,16 @@ void add_evaluation(Tracer& tracer, const std::optional<Context>& caller, const 
   span.kind = Kind::kServer;
   span.name = "feedback";
   span.start_ns = span.end_ns = Tracer::now_ns();
-  Event event{"gen_ai.evaluation.result", span.start_ns, {}};
-  event.attributes.set("gen_ai.evaluation.name", "margin.feedback");
-  event.attributes.set("gen_ai.evaluation.score.value", evaluation.score);
-  event.attributes.set("gen_ai.evaluation.score.label", evaluation.score >= 0.5 ? "correct" : "incorrect");
-  event.attributes.set("gen_ai.response.id", evaluation.response_id);
-  if (!evaluation.source.empty()) event.attributes.set("margin.feedback.source", evaluation.source);
-  span.events.push_back(std::move(event));
+  for (const auto& [model, score] : evaluation.grades) {
+    Event& event = span.events.emplace_back(Event{"gen_ai.evaluation.result", span.start_ns, {}});
+    event.attributes.set("gen_ai.evaluation.name", "margin.feedback");
+    event.attributes.set("gen_ai.evaluation.score.value", score);
+    event.attributes.set("gen_ai.evaluation.score.label", score >= 0.5 ? "correct" : "incorrect");
+    event.attributes.set("gen_ai.response.id", evaluation.response_id);
+    if (!model.empty()) event.attributes.set("margin.model", model);
+    if (!evaluation.source.empty()) event.attributes.set("margin.feedback.source", evaluation.source);
+    if (span.events.size() == kEventsMax) break;
+  }
   tracer.add(std::move(span));
 }
 

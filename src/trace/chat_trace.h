@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,9 +26,8 @@ struct ChatFacts {
 
 class ChatTrace {
  public:
-  // `caller`: the trace the client is in; without one the decision's id is the trace's, so that either finds the other. `tracer` outlives
-  // this.
-  ChatTrace(Tracer& tracer, const std::optional<Context>& caller, Uuid decision, ChatFacts facts);
+  // `caller`: the trace the client is in; without one the decision's id is the trace's, so that either finds the other.
+  ChatTrace(const std::shared_ptr<Tracer>& tracer, const std::optional<Context>& caller, Uuid decision, ChatFacts facts);
   // Calls that have not ended are told as cancelled, the request too.
   ~ChatTrace();
   ChatTrace(const ChatTrace&) = delete;
@@ -47,9 +47,10 @@ class ChatTrace {
   void finish(const upstream::ChatReply& answer, std::string_view error = {}, std::string_view message = {});
 
  private:
-  [[nodiscard]] bool recording() const { return request_.context.sampled && tracer_.enabled(); }
+  void send(Span span);
 
-  Tracer& tracer_;
+  std::weak_ptr<Tracer> tracer_;  // a chat may end after the server
+  const bool recording_;
   const ChatFacts facts_;
   const std::optional<Context> caller_;
   Span request_;
@@ -57,12 +58,13 @@ class ChatTrace {
   bool finished_ = false;
 };
 
-// What became of a decision, as the event gen_ai.evaluation.result on a span of its own in the decision's trace.
+// What became of a decision: an event gen_ai.evaluation.result for each grade, on a span of its own in the caller's trace or the
+// decision's.
 struct Evaluation {
   Uuid decision;
-  std::string response_id;  // "chatcmpl-..."
-  std::string source;       // whose feedback it is
-  double score = 0.0;       // 1: right
+  std::string response_id;                             // "chatcmpl-..."
+  std::string source;                                  // whose feedback it is
+  std::vector<std::pair<std::string, double>> grades;  // by model; 1: right. An empty name: of the answer as a whole
 };
 void add_evaluation(Tracer& tracer, const std::optional<Context>& caller, const Evaluation& evaluation);
 

@@ -74,7 +74,7 @@ class ChatTraceTest : public testing::Test {
       peer.reply("{}");
     }
   }};
-  std::unique_ptr<Tracer> tracer_;
+  std::shared_ptr<Tracer> tracer_;
   upstream::Settings openai_;
 };
 
@@ -83,7 +83,7 @@ TEST_F(ChatTraceTest, OneServerSpanAndOneClientSpanPerCall) {
   std::string told;
   {
     ChatTrace chat(
-        *tracer_, parse_traceparent(kCaller, "v=1"), kDecision,
+        tracer_, parse_traceparent(kCaller, "v=1"), kDecision,
         {.model = "margin/default",
          .stream = true,
          .members = {{"temperature", "0.5"}, {"max_tokens", "100"}, {"stop", R"(["a","b"])"}, {"seed", "\"odd\""}, {"tools", "[]"}}});
@@ -149,7 +149,7 @@ TEST_F(ChatTraceTest, OneServerSpanAndOneClientSpanPerCall) {
 
 TEST_F(ChatTraceTest, WithoutACallerTheTraceIsTheDecisions) {
   make();
-  { ChatTrace(*tracer_, std::nullopt, kDecision, {.model = "m"}).finish({}); }
+  { ChatTrace(tracer_, std::nullopt, kDecision, {.model = "m"}).finish({}); }
   auto spans = flush();
   EXPECT_EQ(spans["chat m"].fields["traceId"], R"("0190aaaabbbb7ccc8ddd00001111eeee")");
   EXPECT_FALSE(spans["chat m"].fields.contains("parentSpanId"));
@@ -158,7 +158,7 @@ TEST_F(ChatTraceTest, WithoutACallerTheTraceIsTheDecisions) {
 TEST_F(ChatTraceTest, FailuresAreErrorsWithTheirType) {
   make();
   {
-    ChatTrace chat(*tracer_, std::nullopt, kDecision, {.model = "m"});
+    ChatTrace chat(tracer_, std::nullopt, kDecision, {.model = "m"});
     for (const auto& [model, failure] :
          {std::pair("limited", upstream::Failure::kStatus), std::pair("slow", upstream::Failure::kTimeout)}) {
       openai_.model = model;
@@ -187,10 +187,10 @@ TEST_F(ChatTraceTest, FailuresAreErrorsWithTheirType) {
 
 TEST_F(ChatTraceTest, WithoutACollectorTheCallersContextIsPassedOnAsItCame) {
   make(false);
-  ChatTrace chat(*tracer_, parse_traceparent(kCaller, "v=1"), kDecision, {.model = "m"});
+  ChatTrace chat(tracer_, parse_traceparent(kCaller, "v=1"), kDecision, {.model = "m"});
   const Headers expected = {{"traceparent", kCaller}, {"tracestate", "v=1"}};
   EXPECT_EQ(chat.headers(chat.call(openai_)), expected);
-  ChatTrace alone(*tracer_, std::nullopt, kDecision, {.model = "m"});
+  ChatTrace alone(tracer_, std::nullopt, kDecision, {.model = "m"});
   EXPECT_EQ(alone.headers(alone.call(openai_)), Headers{});
   EXPECT_EQ(tracer_->counters().waiting, 0U);
 }
@@ -199,13 +199,14 @@ TEST_F(ChatTraceTest, ACallerThatDoesNotSampleIsNotRecorded) {
   make();
   std::string unsampled = kCaller;
   unsampled.back() = '0';
-  { ChatTrace(*tracer_, parse_traceparent(unsampled), kDecision, {.model = "m"}).finish({}); }
+  { ChatTrace(tracer_, parse_traceparent(unsampled), kDecision, {.model = "m"}).finish({}); }
   EXPECT_EQ(tracer_->counters().waiting, 0U);
 }
 
 TEST_F(ChatTraceTest, FeedbackIsAnEvaluationInTheDecisionsTrace) {
   make();
-  add_evaluation(*tracer_, std::nullopt, {.decision = kDecision, .response_id = "chatcmpl-d", .source = "key-1", .score = 1.0});
+  add_evaluation(*tracer_, std::nullopt,
+                 {.decision = kDecision, .response_id = "chatcmpl-d", .source = "key-1", .grades = {{"alpha", 1.0}, {"beta", 0.0}}});
   auto spans = flush();
   Seen& span = spans["feedback"];
   EXPECT_EQ(span.fields["traceId"], R"("0190aaaabbbb7ccc8ddd00001111eeee")");
@@ -214,6 +215,7 @@ TEST_F(ChatTraceTest, FeedbackIsAnEvaluationInTheDecisionsTrace) {
                                                        {"gen_ai.evaluation.score.value", "1"},
                                                        {"gen_ai.evaluation.score.label", R"("correct")"},
                                                        {"gen_ai.response.id", R"("chatcmpl-d")"},
+                                                       {"margin.model", R"("alpha")"},
                                                        {"margin.feedback.source", R"("key-1")"}};
   EXPECT_EQ(span.event, expected);
 }

@@ -38,7 +38,8 @@ class Tracer {
   [[nodiscard]] bool enabled() const { return collector_ != nullptr; }
   // A span's place below `parent`.
   [[nodiscard]] Context child_of(const Context& parent);
-  // The place of the first span of a trace that begins here, whose id the caller has.
+  // The place of the first span of a trace that begins here. The id alone decides whether it is sampled, so that what comes later in the
+  // same trace is too.
   [[nodiscard]] Context begin(Uuid trace);
 
   // A finished span; dropped when its trace is not sampled.

@@ -194,7 +194,8 @@ TEST_F(TracerTest, OnlySampledTracesAreRecorded) {
   settings.sample = 0.25;
   make(settings);
   std::size_t sampled = 0;
-  for (int i = 0; i < 1000; ++i) sampled += tracer_->begin(Uuid{1, 2}).sampled ? 1U : 0U;
+  Random random(3);
+  for (int i = 0; i < 1000; ++i) sampled += tracer_->begin(Uuid::make(1, random)).sampled ? 1U : 0U;
   EXPECT_NEAR(static_cast<double>(sampled), 250.0, 5 * 13.7) << "five standard deviations";
   Span unsampled = span();
   unsampled.context.sampled = false;
