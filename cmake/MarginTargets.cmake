@@ -14,7 +14,7 @@ if(MARGIN_SANITIZE)
   # Instrumented code makes g++ 12 see uninitialised values in temporaries of std::vector and std::variant; the plain builds keep the warning.
   # Without vptr: that check opens a pipe to see whether memory can be read, and takes a process without free descriptors for a wrong one.
   target_compile_options(margin_flags INTERFACE -fsanitize=${MARGIN_SANITIZE} -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer
-                         -Wno-maybe-uninitialized)
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(margin_flags INTERFACE -fsanitize=${MARGIN_SANITIZE})
 endif()
 

@@ -39,7 +39,8 @@ Config default_config() {
 PoolConfigured pool_configured(const Config& config, const PoolSettings& pool) {
   const Result<const CalibratorInfo*> calibrator = find_calibrator(pool.calibrator);
   const Result<const VoteInfo*> vote = find_vote(pool.vote);
-  MARGIN_CHECK(calibrator.ok() && vote.ok(), "a loaded configuration names known methods");
+  const Result<const CalibratorInfo*> trust = find_calibrator(pool.trust);
+  MARGIN_CHECK(calibrator.ok() && vote.ok() && trust.ok(), "a loaded configuration names known methods");
   const auto bound = [](std::int64_t limit) { return static_cast<std::uint32_t>(limit); };
   return {.calibrator = (*calibrator)->identifier,
           .calibrator_version = (*calibrator)->version,
@@ -47,14 +48,18 @@ PoolConfigured pool_configured(const Config& config, const PoolSettings& pool) {
           .vote = (*vote)->identifier,
           .vote_version = (*vote)->version,
           .vote_parameters = completed(**vote, pool.vote_parameters),
+          .trust = (*trust)->identifier,
+          .trust_version = (*trust)->version,
           .remedy = std::string(kRemedyNames[static_cast<std::size_t>(pool.remedy)]),
           .audit_rate = pool.audit_rate,
+          .source_share_max = pool.source_share_max,
           .pending_ms_max = static_cast<std::int64_t>(pool.pending_days * kDayMs),
           .models_max = bound(config.limits.models),
           .cells_max = bound(config.limits.cells),
           .responses_max = bound(config.limits.responses),
           .decisions_max = bound(config.limits.pending),
-          .early_max = bound(config.limits.early)};
+          .early_max = bound(config.limits.early),
+          .watched_models_max = bound(pool.watched_models)};
 }
 
 std::string keys_file(const Config& config) { return config.keys.file.empty() ? config.store.file + ".keys" : config.keys.file; }

@@ -125,6 +125,9 @@ struct PoolSettings {
   double max_error = 1.0;   // a decision less sure than 1 - max_error abstains; 1: never
   double audit_rate = 0.0;  // of responses that were not selected and should be graded all the same
   RemedyChoice remedy = RemedyChoice::kNone;
+  std::string trust = "margin_adaptive";  // calibrator of the decisions' own probability
+  double source_share_max = 1.0;          // of what a model learned of late, by one source of feedback; 1: no cap
+  std::int64_t watched_models = 64;       // for drift and gaming: the first so many
 
   // What chat requests to margin/NAME do.
   std::vector<std::string> models;  // upstreams; none: the pool takes decisions only

@@ -117,6 +117,7 @@ TEST(Config, AllFaultsAreReportedTogether) {
 TEST(Config, PoolsAreCheckedDownToTheirParameters) {
   const Config config = loaded(
       "[pools.\"acme/law\"]\ncalibrator = \"margin\"\nvote = \"log_odds\"\npending_days = 2\nmax_error = 0.1\nremedy = \"implied\"\n"
+      "trust = \"margin@1\"\nsource_share_max = 0.25\nwatched_models = 8\n"
       "[pools.\"acme/law\".calibrator_parameters]\nalpha = 0.1\nbands = 5\n");
   const PoolConfigured made = pool_configured(config, config.pools.at("acme/law"));
   EXPECT_EQ(made.calibrator, "margin");
@@ -124,6 +125,11 @@ TEST(Config, PoolsAreCheckedDownToTheirParameters) {
   EXPECT_EQ(integer(made.calibrator_parameters, "bands"), 5);
   EXPECT_EQ(made.pending_ms_max, 2 * 24 * 3600 * 1000);
   EXPECT_EQ(made.models_max, 1000U);
+  EXPECT_EQ(made.trust, "margin");
+  EXPECT_EQ(made.source_share_max, 0.25);
+  EXPECT_EQ(made.watched_models_max, 8U);
+  EXPECT_NE(refused("[pools.a]\ntrust = \"temperature_scaling\"\n").find("pools.a.trust: temperature_scaling is fitted"),
+            std::string::npos);
   EXPECT_EQ(config.pools.at("acme/law").remedy, RemedyChoice::kImplied);
 
   EXPECT_EQ(refused("[pools.a]\ncalibrator = \"margn\"\n"),

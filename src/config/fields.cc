@@ -209,6 +209,11 @@ constexpr Field<PoolSettings> kPoolFields[] = {
     pool_setting<&PoolSettings::audit_rate>("audit_rate",
                                             {{0, 1}, kNow, "Share of responses not selected that should be graded all the same"}),
     pool_setting<&PoolSettings::remedy>("remedy", {.applies = kNow, .meaning = "What responses teach whose outcome never comes"}),
+    pool_setting<&PoolSettings::trust>("trust", {.applies = kNow, .meaning = "NAME or NAME@VERSION of the calibrator of p_correct itself"}),
+    pool_setting<&PoolSettings::source_share_max>(
+        "source_share_max", {{0.001, 1}, kNow, "The most that one source of feedback may have of what a model learned of late; 1: no cap"}),
+    pool_setting<&PoolSettings::watched_models>("watched_models",
+                                                {{0, 1024}, kNow, "The first so many models are watched for drift and gaming"}),
     pool_setting<&PoolSettings::models>("models", {.applies = kNow, .meaning = "Upstreams that chats to margin/NAME ask; none: no chats"}),
     pool_setting<&PoolSettings::primary>(
         "primary", {.applies = kNow, .meaning = "Who gets tools and images, and answers for shadow; empty: the first"}),

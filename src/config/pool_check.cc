@@ -69,6 +69,12 @@ void check_pool(const PoolSettings& pool, const std::string& path, const std::fu
     check_method({std::string(kCalibratorParameters), pool.calibrator, pool.calibrator_parameters}, **calibrator, make, path, place_of,
                  faults);
   }
+  const Result<const CalibratorInfo*> trust = find_calibrator(pool.trust);
+  if (!trust) {
+    faults.add(place_of("trust"), path + ".trust: " + trust.error().message);
+  } else if ((*trust)->design_time) {
+    faults.add(place_of("trust"), path + ".trust: " + pool.trust + " is fitted at design time and would learn nothing here");
+  }
   const Result<const VoteInfo*> vote = find_vote(pool.vote);
   if (!vote) {
     faults.add(place_of("vote"), path + ".vote: " + vote.error().message);
