@@ -2,6 +2,8 @@
 // factors, models and pairs of models.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <span>
 
 #include "server/app.h"
 #include "server/render.h"
@@ -24,7 +26,7 @@ constexpr std::size_t kSeriesMax = 128;
 
 template <class Render>
 void show(App& app, const Call& call, Render render) {
-  const ServedPool* pool = find_pool(app, call, call.arguments[0]);
+  ServedPool* pool = find_pool(app, call, call.arguments[0]);
   if (pool == nullptr) return;
   JsonWriter out;
   out.open('{').key("pool").text(call.arguments[0]);
@@ -71,6 +73,17 @@ void render_series(JsonWriter& out, const FactorSeries& series, std::size_t poin
     out.close(']').close('}');
   }
   out.close(']').close('}');
+}
+
+// To four digits: what a picture can show.
+template <class Value>
+void render_bands(JsonWriter& out, std::string_view key, std::span<const FactorRow> bands, Value value) {
+  out.key(key).open('[');
+  for (const FactorRow& row : bands) {
+    const std::optional<double> number = value(row);
+    number ? out.number(std::round(*number * 1e4) / 1e4) : out.null();
+  }
+  out.close(']');
 }
 
 void render_histogram(JsonWriter& out, std::string_view key, const VoteCounts::Histogram& histogram) {
@@ -128,6 +141,33 @@ void show_activity(App& app, const Call& call) {
     };
     figures("ece_stated", &ActivityStep::ece_stated);
     figures("ece_calibrated", &ActivityStep::ece_calibrated);
+  });
+}
+
+void show_heat(App& app, const Call& call) {
+  show(app, call, [&](JsonWriter& out, ServedPool& pool) {
+    const FactorHistory& history = pool.insight().history();
+    const std::vector<FactorRow>& rows = pool.factor_board();
+    out.key("rows").open('[');
+    // Rows of one model and cell lie together, a band each.
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+      end = begin + static_cast<std::size_t>(rows[begin].explanation.bands);
+      const std::span<const FactorRow> bands(rows.data() + begin, end - begin);
+      const FactorRow& first = bands.front();
+      out.open('{').key("model").text(first.model).key("channel").text(first.channel).key("segment").text(first.segment);
+      out.key("present").flag(first.present).key("pinned");
+      first.pinned ? out.number(*first.pinned) : out.null();
+      render_bands(out, "factor", bands, [](const FactorRow& row) { return std::optional(row.explanation.factor); });
+      render_bands(out, "n", bands, [](const FactorRow& row) { return std::optional(row.explanation.observations); });
+      render_bands(out, "trend", bands, [&](const FactorRow& row) { return history.trend(row); });
+      if (first.evidence) {
+        render_bands(out, "effective_n", bands, [](const FactorRow& row) { return std::optional(row.evidence->effective_n); });
+        render_bands(out, "low", bands, [](const FactorRow& row) { return std::optional(row.evidence->low); });
+        render_bands(out, "high", bands, [](const FactorRow& row) { return std::optional(row.evidence->high); });
+      }
+      out.close('}');
+    }
+    out.close(']');
   });
 }
 

@@ -12,7 +12,7 @@ using service::ServedPool;
 
 template <class Render>
 void show(App& app, const Call& call, Render render) {
-  const ServedPool* pool = find_pool(app, call, call.arguments[0]);
+  ServedPool* pool = find_pool(app, call, call.arguments[0]);
   if (pool == nullptr) return;
   JsonWriter out;
   render(out, *pool);
@@ -49,9 +49,17 @@ void put_pool(App& app, const Call& call) {
 }
 
 void show_factors(App& app, const Call& call) {
-  show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
+  const auto model = http::query_value(call.request.query, "model");
+  show(app, call, [&](JsonWriter& out, ServedPool& pool) {
     out.open('{').key("pool").text(call.arguments[0]).key("factors").open('[');
-    for (const FactorRow& row : pool.pool().factors()) render_factor(out, row, pool.insight().history().trend(row));
+    const auto render = [&](const FactorRow& row) { render_factor(out, row, pool.insight().history().trend(row)); };
+    if (model) {
+      for (const FactorRow& row : pool.factor_board()) {
+        if (row.model == *model) render(row);
+      }
+    } else {
+      for (const FactorRow& row : pool.pool().factors()) render(row);
+    }
     out.close(']').close('}');
   });
 }

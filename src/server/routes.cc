@@ -26,6 +26,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/pools/{pool}/factors", Scope::kRead, show_factors},
     Route{"GET", "/v1/pools/{pool}/calibration", Scope::kRead, show_calibration},
     Route{"GET", "/v1/pools/{pool}/activity", Scope::kRead, show_activity},
+    Route{"GET", "/v1/pools/{pool}/heat", Scope::kRead, show_heat},
     Route{"GET", "/v1/pools/{pool}/history", Scope::kRead, show_history},
     Route{"GET", "/v1/pools/{pool}/models", Scope::kRead, show_models},
     Route{"GET", "/v1/pools/{pool}/pairs", Scope::kRead, show_pairs},

@@ -66,6 +66,7 @@ void export_state(App& app, const Call& call);  // handle_state.cc
 void import_state(App& app, const Call& call);
 void show_calibration(App& app, const Call& call);  // handle_insight.cc
 void show_activity(App& app, const Call& call);
+void show_heat(App& app, const Call& call);
 void show_history(App& app, const Call& call);
 void show_models(App& app, const Call& call);
 void show_pairs(App& app, const Call& call);

@@ -29,6 +29,7 @@ ApplyResult ServedPool::apply(std::uint64_t offset, const Event& event) {
 
 void ServedPool::swap_state(Pool pool) {
   pool_ = std::move(pool);
+  board_.forget();
   score_again();
   insight_.agree_with(pool_);
 }

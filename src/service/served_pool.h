@@ -3,14 +3,17 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "log/event_log.h"
 #include "margin/pool.h"
 #include "margin/sureness.h"
+#include "service/factor_board.h"
 #include "service/insight.h"
 #include "service/request_memory.h"
 #include "service/score_window.h"
@@ -47,6 +50,8 @@ class ServedPool {
   [[nodiscard]] const std::map<std::string, ScoreWindow, std::less<>>& scores() const { return scores_; }
 
   [[nodiscard]] const Insight& insight() const { return insight_; }
+  // The factors as they were at most a moment ago (service/factor_board.h).
+  [[nodiscard]] const std::vector<FactorRow>& factor_board() { return board_.rows(pool_, next_offset_, std::chrono::steady_clock::now()); }
   // What the log tells of the time before this server started, in its order; then once recalled().
   void recall(const Record& record);
   void recalled() { insight_.agree_with(pool_); }
@@ -75,6 +80,7 @@ class ServedPool {
   PoolCounts counts_;
   std::map<std::string, ScoreWindow, std::less<>> scores_;
   Insight insight_;
+  FactorBoard board_;
 };
 
 }  // namespace margin::service

@@ -88,6 +88,18 @@ class Insight(ServerTest):
         self.assertEqual(server.get("/v1/pools/default/history").status, 400)
         self.assertEqual(server.get("/v1/pools/default/calibration?window=year").status, 400)
 
+    def test_the_heat_map_has_the_factors(self):
+        server = self.serve()
+        self.play(server, 40)
+        rows = {(r["model"], r["channel"], r["segment"]): r for r in server.get("/v1/pools/default/heat").json["rows"]}
+        factors = server.get("/v1/pools/default/factors").json["factors"]
+        self.assertEqual(len(factors), sum(len(r["factor"]) for r in rows.values()))
+        for f in factors:
+            row = rows[f["model"], f["channel"], f["segment"]]
+            for name, value in (("factor", f["factor"]), ("n", f["n"]), ("low", f["interval"][0]), ("high", f["interval"][1])):
+                self.assertAlmostEqual(row[name][f["band"]], value, delta=6e-5)
+        self.assertEqual(server.get("/v1/pools/default/factors?model=a").json["factors"], [f for f in factors if f["model"] == "a"])
+
     def test_the_counterfactual_names_the_other_answer(self):
         server = self.serve()
         made = server.decide({"a": ("x", 0.9), "b": ("y", 0.6)})

@@ -89,8 +89,9 @@ class Contract(ServerTest):
         check("PUT", "/v1/pools/p", "/v1/pools/{pool}", {"vote": "majority", "calibrator": "margin"})
         check("GET", "/v1/pools", "/v1/pools")
         check("GET", "/v1/pools/default", "/v1/pools/{pool}")
-        for part in ("factors", "calibration", "alarms", "activity", "models", "pairs", "queue"):
+        for part in ("factors", "calibration", "alarms", "activity", "heat", "models", "pairs", "queue"):
             check("GET", f"/v1/pools/default/{part}", f"/v1/pools/{{pool}}/{part}")
+        check("GET", "/v1/pools/default/factors?model=a", "/v1/pools/{pool}/factors")
         for query in ("model=a", "band=0"):
             check("GET", "/v1/pools/default/history?" + query, "/v1/pools/{pool}/history")
         for window in ("hour", "day", "latest"):

@@ -6,6 +6,7 @@ type Schemas = components["schemas"];
 export type Session = Schemas["Session"];
 export type Pool = Schemas["Pool"];
 export type Factor = Schemas["Factor"];
+export type HeatRow = Schemas["HeatRow"];
 export type Alarm = Schemas["Alarm"];
 export type Scores = Schemas["Scores"];
 export type Stage = Schemas["Stage"];

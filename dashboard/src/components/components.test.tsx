@@ -1,9 +1,9 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ApiError } from "../api/client";
-import type { Factor } from "../api/types";
+import type { HeatRow } from "../api/types";
 import { chartSvg } from "../charts/live_chart";
-import { heatRows, HeatMap } from "../charts/heat_map";
+import { heatCell, HeatMap } from "../charts/heat_map";
 import { LoginPage } from "../pages/login";
 import { Foreign, StatusBadge } from "./bits";
 import { DataTable, sortRows } from "./data_table";
@@ -77,26 +77,27 @@ describe("states", () => {
   });
 });
 
-const factor = (model: string, band: number, value: number): Factor => ({
-  model, band, bands: 3, channel: "verbalized", segment: "", present: true, confidence: (band + 0.5) / 3, calibrated: value / 2, factor: value, n: 40, pinned: null, trend: 0.1,
-  interval: [value - 0.1, value + 0.1], effective_n: 30, factor_of: { band_factor: value, shrinkage: 0.25 },
+const heatRow = (model: string, factor: number[]): HeatRow => ({
+  model, channel: "verbalized", segment: "", present: true, pinned: null, factor, n: [40, 2, 40], trend: [0.1, null, 0], effective_n: [30, 1, 30],
+  low: factor.map((f) => f - 0.1), high: factor.map((f) => f + 0.1),
 });
 
 describe("the heat map", () => {
-  it("has a row per model and a column per band", () => {
-    const { rows: made, bands } = heatRows([factor("a", 0, 1), factor("a", 2, 0.5), factor("b", 1, 2)]);
-    expect(bands).toBe(3);
-    expect(made.map((row) => [row.model, row.bands.map((f) => f?.factor)])).toEqual([["a", [1, undefined, 0.5]], ["b", [undefined, 2]]]);
+  it("reads a band of a row, and nothing beyond it", () => {
+    const row = heatRow("a", [0.5, 1, 2]);
+    expect(heatCell(row, 1)).toEqual({ factor: 1, n: 2, counting: 1, trend: null, low: 0.9, high: 1.1 });
+    expect(heatCell(row, 3)).toBeNull();
   });
-  it("shows what a factor is made of, by keyboard too, and every number in its table", () => {
-    const factors = [0, 1, 2].flatMap((band) => [factor("alpha", band, 0.5 + band / 10), factor("beta", band, 1.5 + band / 10)]);
-    render(<HeatMap pool="p" factors={factors} />);
-    expect(screen.getAllByText("0.700").length).toBeGreaterThan(0);
-    expect(screen.getByText("shrinkage")).toBeTruthy();
+  it("shows what a factor is made of, by keyboard too, and every number in its table", async () => {
+    const made = [{ model: "alpha", band: 2, channel: "verbalized", segment: "", calibrated: 0.58, factor_of: { shrinkage: 0.25 } }];
+    vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ factors: made }))));
+    render(<HeatMap pool="p" rows={[heatRow("alpha", [0.5, 0.6, 0.7]), heatRow("beta", [1.5, 1.6, 1.75])]} />);
+    expect(screen.getByText("0.700")).toBeTruthy();
+    expect(await screen.findByText("shrinkage")).toBeTruthy();
     fireEvent.keyDown(screen.getByRole("application"), { key: "ArrowDown" });
-    expect(screen.getAllByText("1.700").length).toBeGreaterThan(0);
+    expect(screen.getByText("1.750")).toBeTruthy();
     fireEvent.keyDown(screen.getByRole("application"), { key: "ArrowLeft" });
-    expect(screen.getAllByText("1.600").length).toBeGreaterThan(0);
+    expect(screen.getByText("1.600")).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: "Table" }));
     expect(screen.getAllByRole("row")).toHaveLength(7);
   });

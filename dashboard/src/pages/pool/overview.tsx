@@ -1,6 +1,6 @@
 // Factors now and how they came to be, with what the pool does meanwhile.
 import { useMemo, useState } from "react";
-import type { Activity, Factor, FactorHistory, Pool } from "../../api/types";
+import type { Activity, FactorHistory, HeatRow, Pool } from "../../api/types";
 import { useQuery } from "../../api/use_query";
 import { HeatMap } from "../../charts/heat_map";
 import { LiveChart, type Mark, type Series } from "../../charts/live_chart";
@@ -13,12 +13,12 @@ const kLearning = ["outcome", "joined", "left", "pinned", "unpinned", "reverted"
 
 export function OverviewTab({ pool }: { pool: string; summary: Pool }) {
   const path = `/v1/pools/${encodeURIComponent(pool)}`;
-  const factors = useQuery<{ factors: Factor[] }>(`${path}/factors`, { pool, types: kLearning });
+  const heat = useQuery<{ rows: HeatRow[] }>(`${path}/heat`, { pool, types: kLearning, every: 3000 });
   const activity = useQuery<Activity>(`${path}/activity`, { pool, every: 5000 });
   return (
     <>
-      <Loaded query={factors} what="factors">
-        {(data) => <Factors pool={pool} factors={data.factors} />}
+      <Loaded query={heat} what="factors">
+        {(data) => <Factors pool={pool} rows={data.rows} />}
       </Loaded>
       <Loaded query={activity} what="activity">
         {(data) => <ActivityCharts pool={pool} activity={data} />}
@@ -27,18 +27,18 @@ export function OverviewTab({ pool }: { pool: string; summary: Pool }) {
   );
 }
 
-const cellOf = (f: Factor) => JSON.stringify([f.channel, f.segment]);
+const cellOf = (f: HeatRow) => JSON.stringify([f.channel, f.segment]);
 
 function cellLabel(cell: string): string {
   const [channel = "", segment = ""] = JSON.parse(cell) as string[];
   return visible(segment === "" ? channel : `${channel} · ${segment}`);
 }
 
-function Factors({ pool, factors }: { pool: string; factors: readonly Factor[] }) {
-  const cells = [...new Set(factors.map(cellOf))];
+function Factors({ pool, rows }: { pool: string; rows: readonly HeatRow[] }) {
+  const cells = [...new Set(rows.map(cellOf))];
   const [wanted, setWanted] = useState("");
   const cell = cells.includes(wanted) ? wanted : (cells[0] ?? "");
-  const shown = factors.filter((f) => cellOf(f) === cell);
+  const shown = rows.filter((row) => cellOf(row) === cell);
   const select = cells.length > 1 && (
     <label className="row">
       Cell
@@ -53,8 +53,8 @@ function Factors({ pool, factors }: { pool: string; factors: readonly Factor[] }
   );
   return (
     <>
-      <HeatMap pool={pool} factors={shown} controls={select} />
-      {shown[0] !== undefined && <History pool={pool} factors={shown} cell={cell} />}
+      <HeatMap pool={pool} rows={shown} controls={select} />
+      {shown[0] !== undefined && <History pool={pool} rows={shown} cell={cell} />}
     </>
   );
 }
@@ -73,9 +73,9 @@ function marksOf(history: FactorHistory): Mark[] {
 }
 
 // One band of every model, or every band of one model.
-function History({ pool, factors, cell }: { pool: string; factors: readonly Factor[]; cell: string }) {
-  const bands = factors[0]?.bands ?? 1;
-  const models = [...new Set(factors.map((f) => f.model))];
+function History({ pool, rows, cell }: { pool: string; rows: readonly HeatRow[]; cell: string }) {
+  const bands = rows[0]?.factor.length ?? 1;
+  const models = rows.map((row) => row.model);
   const [choice, setChoice] = useState(`band:${bands - 1}`);
   const query = choice.startsWith("band:") ? `band=${choice.slice(5)}` : `model=${encodeURIComponent(choice.slice(6))}`;
   const history = useQuery<FactorHistory>(`/v1/pools/${encodeURIComponent(pool)}/history?${query}`, { pool, types: [...kLearning, "alarm"] });
