@@ -1,6 +1,7 @@
 // What people ask of a pool, from what is maintained as events are applied (service/insight.h): calibration by window, activity, history of
 // factors, models and pairs of models.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -75,13 +76,32 @@ void render_series(JsonWriter& out, const FactorSeries& series, std::size_t poin
   out.close(']').close('}');
 }
 
-// To four digits: what a picture can show.
+// To four digits, which is what a picture can show: thousands of them are sent, and the shortest exact decimal takes ten times as long.
+void render_short(JsonWriter& out, double value) {
+  constexpr double kScale = 1e4;
+  constexpr double kLargest = 1e12;
+  if (!(std::fabs(value) < kLargest)) {
+    out.number(value);
+    return;
+  }
+  const auto scaled = std::llround(std::fabs(value) * kScale);
+  std::array<char, 32> text{};
+  char* end = text.data();
+  if (value < 0.0 && scaled != 0) *end++ = '-';
+  end = std::to_chars(end, text.data() + text.size(), scaled / 10'000).ptr;
+  if (auto rest = static_cast<int>(scaled % 10'000); rest != 0) {
+    *end++ = '.';
+    for (int place = 1'000; rest != 0; rest %= place, place /= 10) *end++ = static_cast<char>('0' + rest / place);
+  }
+  out.raw({text.data(), static_cast<std::size_t>(end - text.data())});
+}
+
 template <class Value>
 void render_bands(JsonWriter& out, std::string_view key, std::span<const FactorRow> bands, Value value) {
   out.key(key).open('[');
   for (const FactorRow& row : bands) {
     const std::optional<double> number = value(row);
-    number ? out.number(std::round(*number * 1e4) / 1e4) : out.null();
+    number ? render_short(out, *number) : (out.null(), void());
   }
   out.close(']');
 }
@@ -159,7 +179,8 @@ void show_heat(App& app, const Call& call) {
       first.pinned ? out.number(*first.pinned) : out.null();
       render_bands(out, "factor", bands, [](const FactorRow& row) { return std::optional(row.explanation.factor); });
       render_bands(out, "n", bands, [](const FactorRow& row) { return std::optional(row.explanation.observations); });
-      render_bands(out, "trend", bands, [&](const FactorRow& row) { return history.trend(row); });
+      const FactorSeries* series = history.find(first);
+      render_bands(out, "trend", bands, [&](const FactorRow& row) { return history.trend(row, series); });
       if (first.evidence) {
         render_bands(out, "effective_n", bands, [](const FactorRow& row) { return std::optional(row.evidence->effective_n); });
         render_bands(out, "low", bands, [](const FactorRow& row) { return std::optional(row.evidence->low); });

@@ -70,13 +70,16 @@ void FactorHistory::mark(HistoryMark mark) {
   if (marks_.size() > kMarks) marks_.pop_front();
 }
 
-std::optional<double> FactorHistory::trend(const FactorRow& row) const {
+const FactorSeries* FactorHistory::find(const FactorRow& row) const {
   const auto found = places_.find(key_of(row.model, row.channel, row.segment));
-  if (found == places_.end() || times_.size() < 4) return std::nullopt;
-  const FactorSeries& series = series_[found->second];
+  return found == places_.end() ? nullptr : &series_[found->second];
+}
+
+std::optional<double> FactorHistory::trend(const FactorRow& row, const FactorSeries* series) const {
+  if (series == nullptr || series->bands != row.explanation.bands || times_.size() < 4) return std::nullopt;
   const std::size_t before = times_.size() - 1 - times_.size() / 4;
-  if (series.bands != row.explanation.bands || before < series.born) return std::nullopt;
-  return row.explanation.factor - static_cast<double>(series.value(before, row.explanation.band));
+  if (before < series->born) return std::nullopt;
+  return row.explanation.factor - static_cast<double>(series->value(before, row.explanation.band));
 }
 
 }  // namespace margin::service

@@ -51,7 +51,10 @@ class FactorHistory {
   [[nodiscard]] const std::vector<FactorSeries>& series() const { return series_; }
   [[nodiscard]] const std::deque<HistoryMark>& marks() const { return marks_; }
   // By how much the factor of a row has moved over the latest quarter of the points; nullopt while there are too few.
-  [[nodiscard]] std::optional<double> trend(const FactorRow& row) const;
+  [[nodiscard]] std::optional<double> trend(const FactorRow& row) const { return trend(row, find(row)); }
+  // The series that a row belongs to, whatever its band; nullptr: it has none.
+  [[nodiscard]] const FactorSeries* find(const FactorRow& row) const;
+  [[nodiscard]] std::optional<double> trend(const FactorRow& row, const FactorSeries* series) const;
 
  private:
   void look(const Pool& pool);

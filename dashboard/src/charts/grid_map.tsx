@@ -21,13 +21,13 @@ interface Props {
   cellMax?: number;
 }
 
-const kRow = 28;
 const kHead = 24;
 const kLetter = 6.9;
 
 export function GridMap({ label, rows, columns, cell, detail, hint, first, cellMax = 240 }: Props) {
   const [frame, width] = useWidth();
   const [active, setActive] = useState(first);
+  const tall = rows.length <= 8 ? 36 : rows.length <= 24 ? 28 : 22;
   const longest = Math.max(6, ...rows.map((row) => Array.from(row.name).length));
   const left = Math.round(Math.min(width * 0.4, 14 + kLetter * Math.min(longest, 32)));
   const size = columns.length === 0 ? 0 : Math.min(cellMax, Math.max(12, (width - left - 2) / columns.length));
@@ -56,7 +56,7 @@ export function GridMap({ label, rows, columns, cell, detail, hint, first, cellM
         onKeyDown={move}
       >
         {width > 0 && (
-          <svg width={drawnWidth} height={kHead + rows.length * kRow + 2} aria-hidden="true">
+          <svg width={drawnWidth} height={kHead + rows.length * tall + 2} aria-hidden="true">
             {columns.map((head, c) =>
               c % headStep === 0 ? (
                 <text key={c} className="axis" x={left + (c + 0.5) * size} y={kHead - 9} textAnchor="middle">
@@ -66,7 +66,7 @@ export function GridMap({ label, rows, columns, cell, detail, hint, first, cellM
             )}
             {rows.map((row, r) => (
               <g key={row.name}>
-                <text className={row.away ? "row-name away" : "row-name"} x={left - 8} y={kHead + (r + 0.5) * kRow} textAnchor="end" dominantBaseline="central">
+                <text className={row.away ? "row-name away" : "row-name"} x={left - 8} y={kHead + (r + 0.5) * tall} textAnchor="end" dominantBaseline="central">
                   {shortened(row.name, Math.max(4, Math.floor((left - 12) / kLetter)))}
                 </text>
                 {columns.map((_, c) => {
@@ -76,9 +76,9 @@ export function GridMap({ label, rows, columns, cell, detail, hint, first, cellM
                     <g key={c} onPointerEnter={() => setActive({ row: r, column: c })} onPointerDown={() => setActive({ row: r, column: c })}>
                       <rect
                         x={left + c * size + 1}
-                        y={kHead + r * kRow + 1}
+                        y={kHead + r * tall + 1}
                         width={Math.max(1, size - 2)}
-                        height={kRow - 2}
+                        height={tall - 2}
                         rx={3}
                         fill={content.paint.fill}
                         opacity={content.pale ? 0.3 : 1}
@@ -86,7 +86,7 @@ export function GridMap({ label, rows, columns, cell, detail, hint, first, cellM
                       {size >= 10 + kLetter * content.text.length && (
                         <text
                           x={left + (c + 0.5) * size}
-                          y={kHead + (r + 0.5) * kRow}
+                          y={kHead + (r + 0.5) * tall}
                           textAnchor="middle"
                           dominantBaseline="central"
                           className={content.pale ? "pale" : undefined}
@@ -100,7 +100,7 @@ export function GridMap({ label, rows, columns, cell, detail, hint, first, cellM
                 })}
               </g>
             ))}
-            {chosen !== null && <rect className="cursor" x={left + chosen.column * size} y={kHead + chosen.row * kRow} width={size} height={kRow} rx={4} />}
+            {chosen !== null && <rect className="cursor" x={left + chosen.column * size} y={kHead + chosen.row * tall} width={size} height={tall} rx={4} />}
           </svg>
         )}
       </div>
