@@ -19,6 +19,10 @@ namespace {
 using gateway::ChatRequest;
 using service::ServedPool;
 
+void refuse_model(const Call& call, std::string_view message) {
+  call.answer->send(refusal(404, "model_not_found", "model: " + std::string(message) + "; GET /v1/models lists them", "model"));
+}
+
 // What a key may still use today.
 std::optional<http::Response> over_budget(App& app, const std::string& key) {
   const config::Gateway& limits = app.config().gateway;
@@ -68,7 +72,15 @@ void start_pool_chat(App& app, const Call& call, ServedPool& pool, const config:
   run_pool_chat(app, pool, settings, std::move(request), strategy, std::move(origin))->join(call.answer, stream, include_usage);
 }
 
+void chat_to_one(App& app, const Call& call, const ChatRequest& request, const gateway::Model& model) {
+  if (auto refused = over_budget(app, ledger_key(call.caller))) return call.answer->send(std::move(*refused));
+  pass_through(app, call, request, model, request.only_primary);
+}
+
 void chat_to_pool(App& app, const Call& call, ChatRequest request, const gateway::PoolName& name) {
+  if (app.config().pools.find(call.caller.stored(name.pool)) == app.config().pools.end()) {
+    return refuse_model(call, "no pool named " + internal::printable(name.pool));
+  }
   ServedPool* pool = find_pool(app, call, name.pool);
   if (pool == nullptr) return;
   const config::PoolSettings* settings = settings_of(app, *pool);
@@ -80,7 +92,7 @@ void chat_to_pool(App& app, const Call& call, ChatRequest request, const gateway
   const config::Strategy strategy = name.strategy.value_or(settings->strategy);
   if (!request.only_primary.empty()) {
     const std::string& primary = settings->primary.empty() ? settings->models.front() : settings->primary;
-    return pass_through(app, call, request, *app.gateway().find(primary), request.only_primary);
+    return chat_to_one(app, call, request, *app.gateway().find(primary));
   }
   if (auto fault = check_chat(request, *pool, strategy)) return call.answer->refuse(*fault);
   start_pool_chat(app, call, *pool, *settings, std::move(request), strategy);
@@ -109,12 +121,9 @@ void chat(App& app, const Call& call) {
   if (auto fault = gateway::read_chat_request(*body, request)) return call.answer->refuse(*fault);
   if (const auto pool = gateway::parse_pool_name(request.model)) return chat_to_pool(app, call, std::move(request), *pool);
   const gateway::Model* upstream = app.gateway().find(request.model);
-  if (upstream == nullptr) {
-    return call.answer->send(refusal(
-        404, "model_not_found", "model: no model named " + internal::printable(request.model) + "; GET /v1/models lists them", "model"));
-  }
-  if (auto refused = over_budget(app, ledger_key(call.caller))) return call.answer->send(std::move(*refused));
-  pass_through(app, call, request, *upstream, "");
+  if (upstream == nullptr) return refuse_model(call, "no model named " + internal::printable(request.model));
+  request.only_primary.clear();  // it was asked for by name
+  chat_to_one(app, call, request, *upstream);
 }
 
 void list_models(App& app, const Call& call) {
@@ -133,7 +142,7 @@ void show_model(App& app, const Call& call) {
     render_model(out, id, owner, app.started_ms() / 1000);
     return call.answer->json(out.take());
   }
-  call.answer->send(refusal(404, "model_not_found", "model: no model named " + internal::printable(wanted), "model"));
+  refuse_model(call, "no model named " + internal::printable(wanted));
 }
 
 }  // namespace margin::server

@@ -79,7 +79,7 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
       // A failure is not kept: whoever tries again on purpose asks anew.
       forget();
       if (told) return;
-      return refuse(heard.error ? refusal(*heard.error) : too_few(heard, min_responses));
+      return refuse(heard.error ? no_retry(refusal(*heard.error)) : too_few(heard, min_responses));
     }
     DecisionMade decision = *heard.decision;
     keep_answers(decision, heard.question, app.config().store.answers);
