@@ -53,6 +53,7 @@ void Answer::note(int status) {
 }
 
 void Answer::send(http::Response response) {
+  if (std::exchange(over_, true)) return;
   for (auto& header : headers_) response.headers.push_back(std::move(header));
   note(response.status);
   std::move(reply_).send(std::move(response));
@@ -66,6 +67,7 @@ void Answer::json(std::string body, int status) {
 }
 
 http::Stream Answer::stream(http::Response head) {
+  if (std::exchange(over_, true)) return {};
   for (auto& header : headers_) head.headers.push_back(std::move(header));
   note(head.status);
   return std::move(reply_).start_stream(head);

@@ -24,10 +24,12 @@ class Answer {
   using Sent = std::function<void(int status, std::chrono::nanoseconds took)>;
   Answer(http::Reply reply, Sent sent) : reply_(std::move(reply)), sent_(std::move(sent)), began_(std::chrono::steady_clock::now()) {}
 
+  // Sending twice changes nothing: whoever began a stream may find it closed by the client, and must not answer anew.
   void send(http::Response response);
   void json(std::string body, int status = 200);
   void refuse(const Error& error) { send(refusal(error)); }
   void refuse(const Fault& fault) { send(refusal(fault)); }
+  // Closed from the start when the client has left or there are too many.
   [[nodiscard]] http::Stream stream(http::Response head);
 
   // See http::Reply; meaningless once it was sent.
@@ -46,6 +48,7 @@ class Answer {
   Sent sent_;
   std::chrono::steady_clock::time_point began_;
   std::vector<std::pair<std::string, std::string>> headers_;
+  bool over_ = false;
 };
 
 // Handlers that answer later keep it in a callback, which must be copyable.

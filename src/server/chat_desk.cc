@@ -63,7 +63,7 @@ void ChatExchange::keep_alive() {
         client->out = client->answer->stream(stream_head());
         client->out.on_disconnect([self, client] { self->leave(*client); });
       }
-      client->out.write(comment);
+      if (!client->out.write(comment)) self->leave(*client);
     }
     self->keep_alive();
   });

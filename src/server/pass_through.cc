@@ -83,7 +83,7 @@ void pass_through(App& app, const Call& call, const gateway::ChatRequest& reques
       http::Response head;
       head.content_type = "text/event-stream";
       head.headers = {{"Cache-Control", "no-cache"}, {"X-Accel-Buffering", "no"}};
-      passing->out = passing->answer->stream(head);
+      passing->out = passing->answer->stream(head);  // closed where the client has left; then the write below says so
       passing->out.on_disconnect([passing] { passing->call.cancel(); });
     }
     // Only for the account; what is no chunk is the client's to judge.
