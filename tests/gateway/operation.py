@@ -1,0 +1,98 @@
+"""What operators count on: keys and budgets, restarts, drains, reloads and a store that fails, with chats under way."""
+import json
+import resource
+import signal
+import threading
+
+from gateway import GatewayTest, main, says
+
+TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+
+
+class Operation(GatewayTest):
+    def in_background(self, call):
+        got = []
+        thread = threading.Thread(target=lambda: got.append(call()))
+        thread.start()
+        return lambda: (thread.join(60), got[0])[1]
+
+    def test_chats_need_the_scope_infer(self):
+        keys = {scope: json.loads(self.margin("keys", "create", "--store", "margin.db", "--json", "--name", scope, "--scope", scope))["key"]
+                for scope in ("infer", "read")}
+        server = self.gateway("a", more=f'[keys]\nfile = "{self.folder}/margin.db.keys"\n')
+        self.assertEqual(self.chat(server, key=keys["infer"]).status, 200)
+        for key, status, kind in ((keys["read"], 403, "permission_error"), ("sk-wrong", 401, "authentication_error"), (None, 401, "authentication_error")):
+            answer = self.chat(server, key=key)
+            self.assertEqual((answer.status, answer.error["type"]), (status, kind))
+        self.assertEqual(len(self.upstream.requests()), 1)
+        self.assertNotIn(keys["infer"], str(self.upstream.requests()[0].headers))
+
+    def test_a_budget_is_for_every_way_to_a_model(self):
+        server = self.gateway("a!tools", more="[gateway]\ntokens_per_day = 1\n")
+        self.answered(self.chat(server))
+        for fields in ({}, {"model": "a"}, {"tools": [TOOL]}):
+            with self.subTest(**fields):
+                refused = self.chat(server, **fields)
+                self.assertEqual((refused.status, refused.error["code"]), (429, "budget_exceeded"), refused.body)
+                self.assertEqual(refused.headers["x-should-retry"], "false")
+        self.assertEqual(len(self.upstream.requests()), 1)
+
+    def test_an_answered_chat_survives_kill_9_and_takes_feedback(self):
+        self.upstream.says.update(a=says("B", 90))
+        server = self.gateway("a")
+        reply = self.answered(self.chat(server))
+        server.kill()
+        again = self.again(server)
+        self.assertEqual(again.get("/v1/decisions/" + reply["margin"]["decision_id"]).json["answer"], "B")
+        receipt = again.post("/v1/feedback", {"decision_id": reply["id"], "outcome": 1})
+        self.assertEqual((receipt.status, receipt.json["status"]), (200, "applied"), receipt.body)
+
+    def test_a_drain_lets_chats_under_way_end(self):
+        self.upstream.says.update(a=says("B", 90))
+        server = self.gateway("a!slow=0.7")
+        chat = self.in_background(lambda: self.chat(server))
+        self.upstream.wait_for(lambda requests: requests)
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.answered(chat())["choices"][0]["message"]["content"], "Answer: B")
+        self.assertEqual(server.stop(), 0)
+
+    def test_a_reload_brings_new_models_and_leaves_chats_under_way_be(self):
+        self.upstream.says.update(a=says("B", 90), n=says("A", 90))
+        server = self.gateway("a!slow=0.7")
+        chat = self.in_background(lambda: self.chat(server))
+        self.upstream.wait_for(lambda requests: requests)
+        text = server.config.read_text()
+        server.config.write_text(text + f'[upstreams.n]\nurl = "{self.upstream.url}/v1"\n[pools.new]\nmodels = ["n"]\ntask = "choice"\n')
+        server.process.send_signal(signal.SIGHUP)
+        reply = self.eventually(lambda: self.chat(server, "margin/new"), lambda answer: answer.status == 200)
+        self.assertEqual(reply.json["choices"][0]["message"]["content"], "Answer: A")
+        self.assertEqual(self.answered(chat())["choices"][0]["message"]["content"], "Answer: B")
+
+    def test_a_store_that_fails_after_the_models_were_paid_says_not_to_retry(self):
+        server = self.gateway("a")
+        self.answered(self.chat(server))
+        size = sum(path.stat().st_size for path in server.folder.glob("margin.db*"))
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size + 20_000, resource.RLIM_INFINITY))
+        # The answer itself is not kept twice, so it takes some chats to fill what is left.
+        for _ in range(200):
+            refused = self.chat(server, margin={"task_id": "x" * 200})
+            if refused.status != 200:
+                break
+        self.assertEqual((refused.status, refused.error["code"]), (503, "store_unavailable"), refused.body)
+        self.assertEqual(refused.headers["x-should-retry"], "false")
+
+    def test_a_decision_may_abstain_and_says_so(self):
+        self.upstream.says.update(a=says("B", 40))
+        reply = self.answered(self.chat(self.gateway("a"), margin={"max_error": 0.01}))
+        self.assertTrue(reply["margin"]["abstained"])
+
+    def test_a_breaker_spares_an_upstream_that_is_down(self):
+        self.upstream.says.update(a=says("B", 90))
+        server = self.gateway("a", "b!503", upstreams={"b": {"retries": 0, "breaker_failures": 2, "breaker_ms": 60_000}})
+        for _ in range(6):
+            self.answered(self.chat(server, "margin/quiz"))
+        self.assertEqual(len(self.upstream.requests("b!503")), 2)
+
+
+if __name__ == "__main__":
+    main()
