@@ -65,6 +65,7 @@ class Faults(GatewayTest):
         server = self.faulty()
         self.answered(self.chat(server, "a"))
         self.round(server, 1, 200)
+        self.assertIsNone(server.process.poll(), "it lives: " + server.journal[-2000:])
         before = self.settled(server)
         resident = None
         for part in range(3):

@@ -81,6 +81,13 @@ class Operation(GatewayTest):
         self.assertEqual((refused.status, refused.error["code"]), (503, "store_unavailable"), refused.body)
         self.assertEqual(refused.headers["x-should-retry"], "false")
 
+    def test_figures_of_upstreams_are_in_the_metrics(self):
+        server = self.gateway("a", "b!401")
+        self.answered(self.chat(server))
+        figures = server.get("/metrics").body.decode()
+        self.assertRegex(figures, r'margin_upstream_requests_total\{[^}]*model="a"[^}]*\} [1-9]')
+        self.assertRegex(figures, r'margin_upstream_tokens_total\{[^}]*model="a"[^}]*\} [1-9]')
+
     def test_a_decision_may_abstain_and_says_so(self):
         self.upstream.says.update(a=says("B", 40))
         reply = self.answered(self.chat(self.gateway("a"), margin={"max_error": 0.01}))
