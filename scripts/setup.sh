@@ -8,7 +8,7 @@ build=(build-essential cmake ninja-build ccache pkg-config
        libprotobuf-dev protobuf-compiler libsqlite3-dev libre2-dev)
 test=(libgtest-dev librapidcheck-dev libbenchmark-dev
       python3 python3-numpy python3-sklearn python3-jsonschema openssl
-      pybind11-dev python3-dev python3-pytest python3-hypothesis python3-matplotlib mypy
+      pybind11-dev python3-dev python3-pytest python3-hypothesis python3-matplotlib python3-pip python3-venv mypy
       clang clang-tidy clang-format libclang-rt-14-dev)
 
 # Node and chromium may come from elsewhere (others' Node conflicts with Debian's npm): Debian's are wanted only where there is none.

@@ -58,11 +58,14 @@ struct NamedCalibrator::Rows {
   std::vector<std::string> new_names;
 
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(confidences.size()); }
-  [[nodiscard]] Observation at(std::size_t row) const {
-    return {.model = models[row],
-            .confidence = confidences.data()[row],
-            .outcome = outcomes.data()[row],
-            .weight = weights ? weights->data()[row] : 1.0};
+  // Rows as the core takes them.
+  void copy(std::size_t begin, std::size_t end, std::vector<Observation>& out) const {
+    out.resize(end - begin);
+    const double* const confidence = confidences.data() + begin;
+    const double* const outcome = outcomes.data() + begin;
+    const ModelId* const model = models.data() + begin;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = {model[i], confidence[i], outcome[i], 1.0};
+    for (std::size_t i = 0; weights && i < out.size(); ++i) out[i].weight = weights->data()[begin + i];
   }
 };
 
@@ -198,9 +201,12 @@ NamedCalibrator::Rows NamedCalibrator::read_rows(const BatchColumns& columns) co
   }
   const std::size_t models = names_.size() + rows.new_names.size();
   if (models > kModelsMax) raise({ErrorCode::kLimit, "models: a calibrator holds at most " + std::to_string(kModelsMax)});
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (rows.models[row] < models) continue;
-    raise(at_row(row, "models: expected names, or ids that join() gave, below " + std::to_string(models), ErrorCode::kNotFound));
+  ModelId largest = 0;
+  for (const ModelId model : rows.models) largest = std::max(largest, model);
+  if (!rows.models.empty() && largest >= models) {
+    const auto unknown = std::find_if(rows.models.begin(), rows.models.end(), [&](ModelId model) { return model >= models; });
+    raise(at_row(static_cast<std::size_t>(unknown - rows.models.begin()),
+                 "models: expected names, or ids that join() gave, below " + std::to_string(models), ErrorCode::kNotFound));
   }
   require_probabilities("confidences", view(rows.confidences));
   if (columns.outcomes) check_rows(rows);
@@ -209,9 +215,13 @@ NamedCalibrator::Rows NamedCalibrator::read_rows(const BatchColumns& columns) co
 
 void NamedCalibrator::check_rows(const Rows& rows) const {
   require_probabilities("outcomes", view(rows.outcomes));
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    const double weight = rows.weights ? rows.weights->data()[row] : 1.0;
+  for (std::size_t row = 0; rows.weights && row < rows.size(); ++row) {
+    const double weight = rows.weights->data()[row];
     if (!(weight > 0.0 && weight <= 1.0)) raise(at_row(row, "weights: got " + shown(weight) + ", expected a number in (0, 1]"));
+  }
+  bool anybody_away = false;
+  for (ModelId model = 0; model < names_.size(); ++model) anybody_away |= !calibrator_->present(model);
+  for (std::size_t row = 0; anybody_away && row < rows.size(); ++row) {
     const ModelId model = rows.models[row];
     if (model < names_.size() && !calibrator_->present(model)) raise(at_row(row, away(names_[model]), ErrorCode::kNotFound));
   }
@@ -234,8 +244,7 @@ void NamedCalibrator::for_each_piece(const Rows& rows, const Work& work) {
       calibrator_->join(rows.entries[entry].model);
     }
     if (!tasks && entry < rows.entries.size()) end = std::min(end, rows.entries[entry].row);
-    piece.clear();
-    for (std::size_t r = row; r < end; ++r) piece.push_back(rows.at(r));
+    rows.copy(row, end, piece);
     if (!work(piece, row)) return;
     row = end;
   }
@@ -311,8 +320,7 @@ void NamedCalibrator::fit(const BatchColumns& columns) {
   {
     const py::gil_scoped_release others_run;
     std::vector<Observation> all;
-    all.reserve(rows.size());
-    for (std::size_t row = 0; row < rows.size(); ++row) all.push_back(rows.at(row));
+    rows.copy(0, rows.size(), all);
     status = calibrator_->fit(all);
   }
   check(status);
