@@ -119,7 +119,7 @@ function Frame({ session, onLeave }: { session: Session; onLeave: () => void }) 
       {session.demo && (
         <section className="banner simulated" aria-label="About this server">
           <span>
-            <strong>Simulated.</strong> This server runs its demonstration: the models, answers and outcomes of the pool <code>demo</code> are made up.
+            <strong>Simulated.</strong> This server runs its demonstration: the models, answers and outcomes of the pools <code>demo</code> and <code>quiz</code> are made up.
           </span>
         </section>
       )}
