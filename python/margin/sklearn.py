@@ -240,5 +240,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
 
+    def __sklearn_tags__(self) -> Any:
+        return super().__sklearn_tags__()
+
     def _more_tags(self) -> Dict[str, Any]:
         return {"_xfail_checks": {"check_sample_weights_invariance": "learns in the order of the rows, which the check shuffles"}}

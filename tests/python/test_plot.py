@@ -73,6 +73,6 @@ def test_without_matplotlib_only_this_is_missing(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')")
     code = ("import margin; margin.Calibrator(); margin.replay(margin.simulate('drift', tasks=50), orderings=0)\n"
             "try:\n    margin.plot\nexcept ImportError as error:\n    print(error)")
-    run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ['PYTHONPATH']}"},
+    run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"},
                          capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "margin.plot needs matplotlib: pip install margin[plot]"

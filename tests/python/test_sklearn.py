@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils import estimator_checks
 
 import margin
 from margin import metrics
@@ -28,11 +28,17 @@ SHUFFLING = {"check_sample_weights_invariance", "check_sample_weight_equivalence
              "check_sample_weight_equivalence_on_sparse_data"}
 
 
+def checks_of(estimator):
+    if hasattr(estimator_checks, "estimator_checks_generator"):  # scikit-learn 1.6 and later
+        return estimator_checks.estimator_checks_generator(estimator)
+    return estimator_checks.check_estimator(estimator, generate_only=True)
+
+
 @pytest.mark.parametrize("estimator", [ConfidenceCalibrator(scores="decision"), ConfidenceCalibrator("online_platt", scores="decision"),
                                        CalibratedClassifier()], ids=repr)
 def test_scikit_learns_own_checks_pass(estimator):
     passed = 0
-    for checked, check in check_estimator(estimator, generate_only=True):
+    for checked, check in checks_of(estimator):
         name = check.func.__name__
         if name in SHUFFLING:
             continue
