@@ -1,4 +1,5 @@
-"""Writes the type stubs of margin._core from the built module: PYTHONPATH=build/release/python /usr/bin/python3 scripts/python_stubs.py python/margin/_core.
+"""Writes the type stubs of margin._core from the built module: PYTHONPATH=build/release/python /usr/bin/python3 scripts/python_stubs.py
+python/margin/_core.
 
 Signatures are what pybind11 puts into docstrings; a test runs this and compares the result with python/margin/_core/.
 """
@@ -96,7 +97,9 @@ def module_stub(module):
     others = [name for name in ("Log",) if re.search(rf"\b{name}\b", text) and not hasattr(module, name)]
     if others:
         imports += ["", f"from margin._core import {', '.join(others)}"]
-    submodules = [f"from . import {name} as {name}" for name, member in sorted(vars(module).items()) if isinstance(member, types.ModuleType)]
+    submodules = [
+        f"from . import {name} as {name}" for name, member in sorted(vars(module).items()) if isinstance(member, types.ModuleType)
+    ]
     return "\n".join([HEADER + "\n".join([*imports, *submodules]), "", text])
 
 

@@ -2,9 +2,12 @@
 
     PYTHONPATH=build/release/python python3 bench/python/compare.py
 
-The work is online calibration: every row is calibrated with what was learned before it, then learned. Rivals that refit do so every 1,000 rows on
-all rows so far and use the last fit in between. Each rival runs on as many rows as it can do in a while and is reported per row; the fastest of
-several rounds counts, in processor time. Rivals that are not installed are named and left out. Before anything is timed, the package's answer is compared with the
+The work is online calibration: every row is calibrated with what was learned before it, then learned. Rivals that refit do so every 1,000
+rows on
+all rows so far and use the last fit in between. Each rival runs on as many rows as it can do in a while and is reported per row; the
+fastest of
+several rounds counts, in processor time. Rivals that are not installed are named and left out. Before anything is timed, the package's
+answer is compared with the
 same formula written in plain Python. --check exits 1 when the package is less than 100 times as fast as the nearest rival that does
 the whole work row by row.
 """
@@ -201,9 +204,13 @@ OURS = {"margin, batch": batch("margin"), "margin_adaptive, batch": batch("margi
 ONLINE = {"plain Python, the same formula": (plain_python, None), "numpy row by row, the same formula": (plain_numpy, None),
           "River pipeline, means and logistic": (river_pipeline, "river"), "River LogisticRegression": (river_logistic, "river")}
 PARTS = {"River EWMean, band factors alone": (river_means, "river")}
-REFITTED = {"numpy histogram, refit": (refitting(numpy_histogram), None), "scikit-learn sigmoid, refit": (refitting(sklearn_sigmoid), "scikit-learn"),
-            "scikit-learn isotonic, refit": (refitting(sklearn_isotonic), "scikit-learn"),
-            "netcal histogram, refit": (refitting(netcal_histogram), "netcal"), "netcal logistic, refit": (refitting(netcal_logistic), "netcal")}
+REFITTED = {
+    "numpy histogram, refit": (refitting(numpy_histogram), None),
+    "scikit-learn sigmoid, refit": (refitting(sklearn_sigmoid), "scikit-learn"),
+    "scikit-learn isotonic, refit": (refitting(sklearn_isotonic), "scikit-learn"),
+    "netcal histogram, refit": (refitting(netcal_histogram), "netcal"),
+    "netcal logistic, refit": (refitting(netcal_logistic), "netcal")
+}
 
 
 def version_of(package):

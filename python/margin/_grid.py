@@ -62,9 +62,21 @@ def _made(method: Any) -> Any:
     return made
 
 
-def run_options(*, vote: str = "sum", vote_parameters: Optional[Mapping[str, Any]] = None, orderings: int = 100, seed: int = 1, lag: int = 0,
-                feedback: str = "full", remedy: str = "none", audit: float = 0.0, phases: Sequence[str] = (), models: Sequence[str] = (),
-                channels: Sequence[str] = (), kind: str = "exact", malformed: str = "keep", resamples: int = 10_000,
+def run_options(*,
+                vote: str = "sum",
+                vote_parameters: Optional[Mapping[str, Any]] = None,
+                orderings: int = 100,
+                seed: int = 1,
+                lag: int = 0,
+                feedback: str = "full",
+                remedy: str = "none",
+                audit: float = 0.0,
+                phases: Sequence[str] = (),
+                models: Sequence[str] = (),
+                channels: Sequence[str] = (),
+                kind: str = "exact",
+                malformed: str = "keep",
+                resamples: int = 10_000,
                 threads: int = 0) -> Dict[str, Any]:
     """The options that every run has. Names, meanings and defaults are those of the command line's flags."""
     names = {"phases": phases, "models": models, "channels": channels}

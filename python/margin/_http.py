@@ -98,7 +98,10 @@ class Transport:
 
     def _connect(self) -> http.client.HTTPConnection:
         if self._scheme == "https":
-            made: http.client.HTTPConnection = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._context)
+            made: http.client.HTTPConnection = http.client.HTTPSConnection(self._host,
+                                                                           self._port,
+                                                                           timeout=self._timeout,
+                                                                           context=self._context)
         else:
             made = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         with self._lock:

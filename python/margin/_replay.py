@@ -32,7 +32,8 @@ def replay(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, by: Union[str, Se
     >>> bool(scores["ece"][1] < scores["ece"][0])
     True
 
-    ``by="model"`` and ``by="phase"`` add rows for parts, named in the columns ``by`` and ``part``. ``fit`` is a log that design-time methods
+    ``by="model"`` and ``by="phase"`` add rows for parts, named in the columns ``by`` and ``part``. ``fit`` is a log that design-time
+    methods
     are fitted on. The other options are those of the command line: vote, orderings, seed, lag, feedback, remedy, audit, phases, models,
     channels, kind, malformed, threads. A method may be written in Python: any object with ``predict(model, confidence)`` and
     ``learn(model, confidence, outcome, weight)``.

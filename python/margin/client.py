@@ -55,7 +55,10 @@ class Client:
                 "replace": replace}
         return receipt_of(self._post("/v1/feedback", _given(body), idempotency_key))
 
-    def feedback_batch(self, items: Iterable[Mapping[str, Any]], *, idempotency_key: Optional[str] = None) -> List[Union[Receipt, MarginError]]:
+    def feedback_batch(self,
+                       items: Iterable[Mapping[str, Any]],
+                       *,
+                       idempotency_key: Optional[str] = None) -> List[Union[Receipt, MarginError]]:
         """Many at once, each a dict of feedback()'s arguments: a receipt, or the error it met, for each in its place."""
         lines = [json.dumps(_given(item)) for item in items]
         if not lines:
@@ -83,7 +86,8 @@ class Client:
         return Frame(frame)
 
     def calibration(self, pool: str = "default", *, model: Optional[str] = None, window: Optional[str] = None) -> Dict[str, Any]:
-        """How well stated and calibrated confidence held of late, by model and of the decisions themselves. ``window``: latest, hour, day."""
+        """How well stated and calibrated confidence held of late, by model and of the decisions themselves. ``window``: latest, hour,
+        day."""
         asked = urlencode(_given({"model": model, "window": window}))
         return self._get(f"/v1/pools/{_part(pool)}/calibration" + (f"?{asked}" if asked else ""))
 

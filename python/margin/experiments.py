@@ -92,7 +92,13 @@ def pool(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, scenarios: Sequence
 Place = Union[AnyLog, Tuple[AnyLog, str]]
 
 
-def shift(source: Place, target: Place, methods: Methods = "all", *, focus: str = "margin", boundary: str = "told", **options: Any) -> Report:
+def shift(source: Place,
+          target: Place,
+          methods: Methods = "all",
+          *,
+          focus: str = "margin",
+          boundary: str = "told",
+          **options: Any) -> Report:
     """Methods learn on the source and are scored on the target. ``focus`` is compared with every other; ``boundary`` says what happens in
     between: told, carry, reset or restart. A place is a log, or (log, phase)."""
     pairs = labelled(methods)

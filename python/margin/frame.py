@@ -59,7 +59,8 @@ class Frame(Dict[str, np.ndarray]):
         left = {name for name, column in self.items() if column.dtype.kind in "OU"}
 
         def line(cells: Mapping[str, str]) -> str:
-            return "  ".join(text.ljust(widths[name]) if name in left else text.rjust(widths[name]) for name, text in cells.items()).rstrip()
+            return "  ".join(text.ljust(widths[name]) if name in left else text.rjust(widths[name])
+                             for name, text in cells.items()).rstrip()
 
         yield line({name: name for name in self})
         for row in range(min(self.rows, _ROWS_SHOWN)):

@@ -1,4 +1,5 @@
-"""How good probabilities are, on columns of any kind. Undefined is None (a column of no rows, outcomes of one class). docs/metrics.md has the
+"""How good probabilities are, on columns of any kind. Undefined is None (a column of no rows, outcomes of one class). docs/metrics.md has
+the
 formulas.
 
 >>> from margin import metrics

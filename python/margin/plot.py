@@ -41,8 +41,16 @@ def reliability(series: Union[Mapping[str, Tuple[Any, Any]], Tuple[Any, Any]], *
         x, y = table["probability"][seen], table["outcome"][seen]
         error = ece(probabilities, outcomes, bins)
         label = f"{name}  ECE {error:.3f}".strip() if error is not None else name
-        ax.errorbar(x, y, yerr=[np.maximum(0, y - table["outcome_low"][seen]), np.maximum(0, table["outcome_high"][seen] - y)],
-                    color=_COLOURS[number % len(_COLOURS)], marker="osD^v<>P"[number % 8], markersize=5, linewidth=1.5, capsize=2, label=label)
+        ax.errorbar(x,
+                    y,
+                    yerr=[np.maximum(0, y - table["outcome_low"][seen]),
+                          np.maximum(0, table["outcome_high"][seen] - y)],
+                    color=_COLOURS[number % len(_COLOURS)],
+                    marker="osD^v<>P"[number % 8],
+                    markersize=5,
+                    linewidth=1.5,
+                    capsize=2,
+                    label=label)
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share right", aspect="equal")
     ax.legend(loc="upper left", frameon=False)
     return ax
@@ -75,7 +83,8 @@ def factors(of: Union[Pool, Frame], *, ax: Optional[Axes] = None) -> Axes:
 
 
 def convergence(report: Report, *, ax: Optional[Axes] = None) -> Axes:
-    """pass@1 over the first tasks, a curve for each method with its standard deviation over orderings: what experiments.convergence found."""
+    """pass@1 over the first tasks, a curve for each method with its standard deviation over orderings: what experiments.convergence
+    found."""
     means = report.tables[0][1]
     spreads = report.tables[1][1] if len(report.tables) > 1 else Frame()
     ax = ax if ax is not None else plt.subplots(figsize=(6, 4))[1]
@@ -84,7 +93,12 @@ def convergence(report: Report, *, ax: Optional[Axes] = None) -> Axes:
         colour = _COLOURS[number % len(_COLOURS)]
         ax.plot(means[tasks], means[method], color=colour, marker="osD^v<>P"[number % 8], label=method)
         if method in spreads:
-            ax.fill_between(means[tasks], means[method] - spreads[method], means[method] + spreads[method], color=colour, alpha=0.15, linewidth=0)
+            ax.fill_between(means[tasks],
+                            means[method] - spreads[method],
+                            means[method] + spreads[method],
+                            color=colour,
+                            alpha=0.15,
+                            linewidth=0)
     ax.set(xlabel=tasks, ylabel="pass@1")
     ax.legend(frameon=False)
     return ax

@@ -1,4 +1,5 @@
-"""Pool: decide between models' answers, learn from what became of them, explain both. The core that `margin serve` serves, in the process."""
+"""Pool: decide between models' answers, learn from what became of them, explain both. The core that `margin serve` serves, in the
+process."""
 from __future__ import annotations
 
 from typing import Any, Dict, Iterable, List, Mapping, Optional
@@ -21,7 +22,8 @@ class Pool:
     >>> pool.calibrate("b", 0.95) < 0.95
     True
 
-    ``calibrator`` and ``vote`` are names, perhaps with a version as in "stacked@1"; their parameters are dicts. ``remedy`` and ``audit_rate``
+    ``calibrator`` and ``vote`` are names, perhaps with a version as in "stacked@1"; their parameters are dicts. ``remedy`` and
+    ``audit_rate``
     say what feedback on some responses teaches about the others, ``source_share_max`` caps what one source of feedback may teach,
     ``pending_days`` is how long a decision waits for its outcome. Threads may share a pool: calls wait for each other.
     """
@@ -53,8 +55,14 @@ class Pool:
 
         Feedback that precedes its decision is kept and joined. A second, different outcome of a response raises margin.Conflict.
         """
-        options: Dict[str, Any] = {"correct_answer": correct_answer, "outcome": outcome, "outcomes": mapping_of("outcomes", outcomes) or None,
-                                   "weight": weight, "source": source, "time_ms": time_ms}
+        options: Dict[str, Any] = {
+            "correct_answer": correct_answer,
+            "outcome": outcome,
+            "outcomes": mapping_of("outcomes", outcomes) or None,
+            "weight": weight,
+            "source": source,
+            "time_ms": time_ms
+        }
         return receipt_of(self._core.feedback(decision_id, options))
 
     def calibrate(self, model: str, confidence: float, *, channel: str = "verbalized", segment: str = "") -> float:

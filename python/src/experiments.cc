@@ -87,7 +87,22 @@ void require_answers(const Stream& stream) {
 
 [[noreturn]] void raise_stopped() { raise({ErrorCode::kUnavailable, "stopped"}); }
 
-// A result per stream of the log, computed without the interpreter.
+// The results of run(0) .. run(count - 1), computed without the interpreter. A run that was stopped has none.
+template <class Run>
+auto one_by_one(Grid& grid, std::size_t count, const Run& run) {
+  std::vector<typename std::decay_t<decltype(run(0))>::value_type> results;
+  grid.run([&] {
+    for (std::size_t i = 0; i < count; ++i) {
+      auto result = run(i);
+      if (!result) return;
+      results.push_back(std::move(*result));
+    }
+  });
+  if (results.size() < count) raise_stopped();
+  return results;
+}
+
+// A result per stream of the log.
 template <class Run>
 auto each_stream(Grid& grid, const Log& log, const std::optional<Log>& fit, const Run& run) {
   const std::vector<Stream> streams = value_of(experiment::make_streams(*log.rows, grid.selection));
@@ -96,16 +111,7 @@ auto each_stream(Grid& grid, const Log& log, const std::optional<Log>& fit, cons
     entrants.push_back(grid.entrants(stream, fit));
     put_raw_first(entrants.back());
   }
-  std::vector<typename std::decay_t<decltype(run(streams[0], entrants[0]))>::value_type> results;
-  grid.run([&] {
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      auto result = run(streams[i], entrants[i]);
-      if (!result) return;
-      results.push_back(std::move(*result));
-    }
-  });
-  if (results.size() < streams.size()) raise_stopped();
-  return results;
+  return one_by_one(grid, streams.size(), [&](std::size_t i) { return run(streams[i], entrants[i]); });
 }
 
 Report selection(const Log& log, Methods methods, const std::optional<Log>& fit, const py::dict& given) {
@@ -168,8 +174,8 @@ Report split(const Log& log, Methods methods, const std::optional<Log>& fit, con
     if (!at) raise({ErrorCode::kInvalidArgument, "at: got " + date + ", expected a date such as 2024-05-17 or 2024-05-17T08:30:00Z"});
   }
   for (const Stream& stream : value_of(experiment::make_streams(*log.rows, grid.selection))) {
-    check(experiment::split_stream(stream, *log.rows, at).ok() ? Status()
-                                                               : Status(experiment::split_stream(stream, *log.rows, at).error()));
+    const auto parts = experiment::split_stream(stream, *log.rows, at);
+    if (!parts) raise(parts.error());
   }
   const auto results = each_stream(grid, log, fit, [&](const Stream& stream, const std::vector<Entrant>& entrants) {
     return experiment::run_split(*experiment::split_stream(stream, *log.rows, at), entrants, *grid.vote, grid.setting.options,
@@ -202,22 +208,13 @@ experiment::ShiftOptions shift_options(const Grid& grid, const Options& options)
           .threads = passes.threads};
 }
 
-// A result per condition, computed without the interpreter.
+// A result per condition.
 template <class Run>
 auto each_condition(Grid& grid, const Places& places, const Run& run) {
   const std::vector<Condition> conditions = conditions_of(grid, places);
   std::vector<std::vector<Entrant>> entrants;
   for (const Condition& condition : conditions) entrants.push_back(grid.entrants(condition.stream));
-  std::vector<typename std::decay_t<decltype(run(conditions[0], entrants[0]))>::value_type> results;
-  grid.run([&] {
-    for (std::size_t i = 0; i < conditions.size(); ++i) {
-      auto result = run(conditions[i], entrants[i]);
-      if (!result) return;
-      results.push_back(std::move(*result));
-    }
-  });
-  if (results.size() < conditions.size()) raise_stopped();
-  return results;
+  return one_by_one(grid, conditions.size(), [&](std::size_t i) { return run(conditions[i], entrants[i]); });
 }
 
 Report shift(const Places& places, Methods methods, const py::dict& given) {

@@ -169,7 +169,9 @@ class Streamed(Table):
             out[0] = table.array()
             return 0
 
-        stream = Stream(get_schema=GetSchema(get_schema), get_next=GetNext(get_next), get_last_error=LastError(lambda _: ctypes.addressof(LAST_WORDS)),
+        stream = Stream(get_schema=GetSchema(get_schema),
+                        get_next=GetNext(get_next),
+                        get_last_error=LastError(lambda _: ctypes.addressof(LAST_WORDS)),
                         release=self._own_release(Stream))
         self.kept.append(stream)
         return new_capsule(ctypes.addressof(stream), b"arrow_array_stream", None)

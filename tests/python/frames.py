@@ -47,7 +47,8 @@ def test_dates_of_pandas_are_times():
 
 def test_frames_become_tables():
     frame = margin.replay(LOG, ["raw", "margin"], orderings=2)
-    assert frame.to_pandas()["ece"].tolist() == polars.DataFrame(dict(frame))["ece"].to_list() == pyarrow.table(dict(frame))["ece"].to_pylist()
+    assert frame.to_pandas()["ece"].tolist() == polars.DataFrame(dict(frame))["ece"].to_list() == pyarrow.table(
+        dict(frame))["ece"].to_pylist()
 
 
 def test_columns_of_every_library_are_columns():

@@ -1,4 +1,5 @@
-"""Tables through the Arrow C data interface: every format that a column may have, nulls, offsets, dictionaries, streams, and what is refused."""
+"""Tables through the Arrow C data interface: every format that a column may have, nulls, offsets, dictionaries, streams, and what is
+refused."""
 import arrow
 import pytest
 
@@ -16,15 +17,53 @@ def table(**columns):
 
 def rows(data):
     # With nan != nan a comparison of lists would always fail.
-    return [{name: "missing" if value != value else value for name, value in row.items()} for row in margin.predictions(data, "raw").records()]
+    return [{
+        name: "missing" if value != value else value
+        for name, value in row.items()
+    } for row in margin.predictions(data, "raw").records()]
 
 
 @pytest.mark.parametrize("changed", [
-    {}, {"task": ("U", PLAIN["task"])}, {"task": ("vu", PLAIN["task"]), "answer": ("vu", PLAIN["answer"])},
-    {"correct": ("b", [True, False, True, None])}, {"correct": ("l", PLAIN["correct"])}, {"correct": ("C", PLAIN["correct"])},
-    {"confidence": ("f", PLAIN["confidence"])}, {"model": ("c", [0, 1, 0, 1], "u", ["a", "b"])}, {"model": ("L", [1, 0, 1, 0], "vu", ["b", "a"])},
-    {"extra": ("u", ["ignored"] * 4)}, {"t": ("tsu:UTC", [1, None, 3, 4])}, {"t": ("tdD", [1, None, 3, 4])}, {"weight": ("g", [1, 1, None, 0.5])},
-], ids=str)
+    {},
+    {
+        "task": ("U", PLAIN["task"])
+    },
+    {
+        "task": ("vu", PLAIN["task"]),
+        "answer": ("vu", PLAIN["answer"])
+    },
+    {
+        "correct": ("b", [True, False, True, None])
+    },
+    {
+        "correct": ("l", PLAIN["correct"])
+    },
+    {
+        "correct": ("C", PLAIN["correct"])
+    },
+    {
+        "confidence": ("f", PLAIN["confidence"])
+    },
+    {
+        "model": ("c", [0, 1, 0, 1], "u", ["a", "b"])
+    },
+    {
+        "model": ("L", [1, 0, 1, 0], "vu", ["b", "a"])
+    },
+    {
+        "extra": ("u", ["ignored"] * 4)
+    },
+    {
+        "t": ("tsu:UTC", [1, None, 3, 4])
+    },
+    {
+        "t": ("tdD", [1, None, 3, 4])
+    },
+    {
+        "weight": ("g", [1, 1, None, 0.5])
+    },
+],
+                         ids=str)
 def test_a_table_is_the_same_log_in_every_format(changed):
     made = table(**changed)
     assert rows(made) == rows(PLAIN)

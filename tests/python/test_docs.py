@@ -9,6 +9,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+import matplotlib.pyplot as plt
 import pytest
 
 SOURCE = pathlib.Path(os.environ["MARGIN_SOURCE"])
@@ -34,6 +35,7 @@ def test_the_examples_of_the_docs_run(name, least, tmp_path, monkeypatch):
             for number, block in enumerate(found):
                 exec(compile(block.replace(URL, server.url if server else URL), f"{name}, block {number}", "exec"), space)
         finally:
+            plt.close("all")
             if server:
                 server.stop()
     if name == "docs/python.md":

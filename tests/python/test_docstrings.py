@@ -13,7 +13,8 @@ MODULES += [margin, margin._core, margin._core.metrics, margin._core.experiments
 
 
 def documented():
-    """(name, docstring, module of its own) of modules, classes, functions and methods; pybind11's are not functions to the doctest module."""
+    """(name, docstring, module of its own) of modules, classes, functions and methods; pybind11's are not functions to the doctest
+    module."""
     seen = set()
     for module in MODULES:
         yield module.__name__, module.__doc__, module

@@ -28,7 +28,9 @@ def assert_equal(report, printed):
             if column["kind"] == "text":
                 assert frame[column["name"]].tolist() == [None if v is None else str(v) for v in values], title
                 continue
-            assert np.array_equal(frame[column["name"]], np.array([np.nan if v is None else v for v in values], dtype=float), equal_nan=True), title
+            assert np.array_equal(frame[column["name"]],
+                                  np.array([np.nan if v is None else v for v in values], dtype=float),
+                                  equal_nan=True), title
             if any(isinstance(cell, dict) for cell in cells):
                 lows = [cell["low"] if isinstance(cell, dict) else np.nan for cell in cells]
                 assert np.array_equal(frame[column["name"] + "_low"], lows, equal_nan=True), title
@@ -64,13 +66,15 @@ def test_transfer_equals_the_command_line(file):
 def test_feedback_equals_the_command_line(file):
     printed = cli.as_json("experiment", "feedback", "--source", f"{file}:01", "--target", f"{file}:02", *FEW_FLAGS, "--method", "margin",
                           "--lags", "0,30", "--remedy", "implied", "--audit", "0,0.1")
-    assert_equal(experiments.feedback((file, "01"), (file, "02"), "margin", lags=[0, 30], remedies=["implied"], audits=[0, 0.1], **FEW), printed)
+    assert_equal(experiments.feedback((file, "01"), (file, "02"), "margin", lags=[0, 30], remedies=["implied"], audits=[0, 0.1], **FEW),
+                 printed)
 
 
 def test_ablation_equals_the_command_line(file):
     printed = cli.as_json("experiment", "ablation", "--source", f"{file}:01", "--target", f"{file}:02", *FEW_FLAGS, "--preset", "bands",
                           "--sweep", "margin.alpha=0.02,0.08", "--metric", "ece,brier")
-    assert_equal(experiments.ablation((file, "01"), (file, "02"), ["bands", "margin.alpha=0.02,0.08"], metrics=["ece", "brier"], **FEW), printed)
+    assert_equal(experiments.ablation((file, "01"), (file, "02"), ["bands", "margin.alpha=0.02,0.08"], metrics=["ece", "brier"], **FEW),
+                 printed)
 
 
 def test_pool_equals_the_command_line(file):
@@ -117,7 +121,12 @@ def test_what_is_refused_is_named(file):
         (lambda: experiments.feedback(file, file, audits=[0.1], **FEW), margin.InvalidArgument, "remedies"),
         (lambda: experiments.inversion(file, subsets={"few": ["nobody"]}, **FEW), margin.NotFound, "nobody"),
         (lambda: experiments.split(file, at="soon", **FEW), margin.InvalidArgument, "soon"),
-        (lambda: experiments.selection([{"task": "q", "model": "a", "confidence": 0.5, "correct": 1}], **FEW), margin.InvalidArgument, "answer"),
+        (lambda: experiments.selection([{
+            "task": "q",
+            "model": "a",
+            "confidence": 0.5,
+            "correct": 1
+        }], **FEW), margin.InvalidArgument, "answer"),
     ]:
         with pytest.raises(error, match=message):
             call()

@@ -1,4 +1,5 @@
-"""Whatever it is given, the package answers or raises one of its own, or Python's TypeError for a call that fits no signature: never a crash,
+"""Whatever it is given, the package answers or raises one of its own, or Python's TypeError for a call that fits no signature: never a
+crash,
 never another exception, and never a changed state after a refusal."""
 import pickle
 
@@ -12,7 +13,8 @@ from margin import metrics
 EXPECTED = (margin.MarginError, TypeError, OverflowError)
 FEW = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
 
-numbers = st.one_of(st.floats(allow_nan=True, allow_infinity=True, width=64), st.integers(-3, 3), st.booleans(), st.sampled_from([0.0, -0.0, 1.0, 5e-324]))
+numbers = st.one_of(st.floats(allow_nan=True, allow_infinity=True, width=64), st.integers(-3, 3), st.booleans(),
+                    st.sampled_from([0.0, -0.0, 1.0, 5e-324]))
 probabilities = st.floats(0, 1)
 texts = st.text(alphabet=st.characters(blacklist_categories=()), max_size=8)  # surrogates and control characters, too
 scalars = st.one_of(st.none(), numbers, texts, st.binary(max_size=4), st.complex_numbers(), st.just(object()))
@@ -34,7 +36,8 @@ def columns(draw):
     return array.reshape(draw(st.sampled_from([(-1,), (1, -1), (-1, 1)]))) if kind == 3 else array[::-1]
 
 
-models = st.one_of(texts, st.lists(texts, max_size=6), st.lists(st.integers(-2**70, 2**70), max_size=6), st.lists(st.integers(0, 3), max_size=6), columns())
+models = st.one_of(texts, st.lists(texts, max_size=6), st.lists(st.integers(-2**70, 2**70), max_size=6),
+                   st.lists(st.integers(0, 3), max_size=6), columns())
 methods = st.sampled_from([method["identifier"] for method in margin.methods()])
 
 
@@ -84,7 +87,8 @@ def test_single_calls(method, rows):
 
 @FEW
 @seed(3)
-@given(st.text(max_size=12), st.dictionaries(st.text(max_size=8), scalars | st.lists(numbers, max_size=3), max_size=3), st.binary(max_size=40))
+@given(st.text(max_size=12), st.dictionaries(st.text(max_size=8), scalars | st.lists(numbers, max_size=3), max_size=3),
+       st.binary(max_size=40))
 def test_making_and_restoring(method, parameters, junk):
     answers_or_refuses(lambda: margin.Calibrator(method, **{k: v for k, v in parameters.items() if k != "method"}))
     answers_or_refuses(lambda: margin.Calibrator("margin", **{k: v for k, v in parameters.items() if k != "method"}))
@@ -140,11 +144,21 @@ def test_metrics(p, o, labels, other, bins):
 
 @FEW
 @seed(7)
-@given(st.lists(st.dictionaries(st.sampled_from(["task", "model", "confidence", "correct", "answer", "phase", "channel", "segment", "kind",
-                                                  "abstained", "weight", "t", "colour"]), scalars | probabilities, max_size=13), max_size=5),
-       st.dictionaries(st.sampled_from(["task", "model", "confidence", "correct", "answer", "t"]), columns(), max_size=6))
+@given(
+    st.lists(st.dictionaries(st.sampled_from(
+        ["task", "model", "confidence", "correct", "answer", "phase", "channel", "segment", "kind", "abstained", "weight", "t", "colour"]),
+                             scalars | probabilities,
+                             max_size=13),
+             max_size=5), st.dictionaries(st.sampled_from(["task", "model", "confidence", "correct", "answer", "t"]), columns(),
+                                          max_size=6))
 def test_logs(rows, table):
-    answers_or_refuses(lambda: margin.replay([{"task": f"q{i}", "model": "a", "confidence": 0.5, "correct": 1, **row} for i, row in enumerate(rows)],
-                                             ["raw", "margin"], orderings=2))
+    answers_or_refuses(lambda: margin.replay([{
+        "task": f"q{i}",
+        "model": "a",
+        "confidence": 0.5,
+        "correct": 1,
+        **row
+    } for i, row in enumerate(rows)], ["raw", "margin"],
+                                             orderings=2))
     answers_or_refuses(lambda: margin.read_log(rows))
     answers_or_refuses(lambda: margin.read_log(table))

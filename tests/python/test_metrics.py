@@ -97,7 +97,8 @@ def test_the_bootstrap_pairs_and_resamples_tasks():
     per_task = ((better - O) ** 2 - (P - O) ** 2).reshape(1000, 4).mean(axis=1)
     assert found["difference"] == pytest.approx(per_task.mean(), abs=1e-12)
     half = 1.96 * per_task.std() / math.sqrt(1000)
-    assert found["low"] == pytest.approx(per_task.mean() - half, rel=0.1) and found["high"] == pytest.approx(per_task.mean() + half, rel=0.1)
+    assert found["low"] == pytest.approx(per_task.mean() - half, rel=0.1) and found["high"] == pytest.approx(per_task.mean() + half,
+                                                                                                             rel=0.1)
     assert found["verdict"] == "win" and found["p_value"] < 0.01
     assert metrics.paired_bootstrap(P, better, O, tasks, resamples=2000, metric="brier")["verdict"] == "loss"
     assert metrics.paired_bootstrap(P, P, O, tasks, resamples=100)["verdict"] == "tie"

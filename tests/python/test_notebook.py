@@ -32,6 +32,7 @@ def run(notebook):
 
 def test_from_a_log_to_a_decision(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    plt.close("all")
     space = run(EXAMPLES / "from_a_log_to_a_decision.ipynb")
     scores = {row["method"]: row for row in space["scores"].records()}
     assert scores["margin_adaptive"]["ece"] < scores["margin"]["ece"] < scores["raw"]["ece"]

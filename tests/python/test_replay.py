@@ -120,8 +120,14 @@ def test_every_form_of_a_log_is_the_same_log(file, tmp_path):
 
 
 def test_numbers_may_be_names_and_times_may_be_dates():
-    log = margin.read_log({"task": np.array([7, 7, 8]), "model": [1, 2, 1], "confidence": [0.5, None, float("nan")], "correct": [True, False, None],
-                           "t": np.array(["2024-05-17", "NaT", "2024-05-18"], dtype="datetime64[ns]"), "abstained": [False, False, True]})
+    log = margin.read_log({
+        "task": np.array([7, 7, 8]),
+        "model": [1, 2, 1],
+        "confidence": [0.5, None, float("nan")],
+        "correct": [True, False, None],
+        "t": np.array(["2024-05-17", "NaT", "2024-05-18"], dtype="datetime64[ns]"),
+        "abstained": [False, False, True]
+    })
     assert (log.rows, log.tasks, log.models) == (3, 2, ["1", "2"])
     assert margin.predictions(log, "raw")["task"].tolist() == ["7"]
 
@@ -206,19 +212,47 @@ def test_ctrl_c_stops_a_replay(file):
 
 ROW = {"task": "q", "model": "a", "confidence": 0.5, "correct": 1}
 REFUSALS = [
-    (lambda: margin.read_log([{**ROW, "confidence": 50}]), margin.InvalidArgument, r"^row 0: confidence: got 50, expected a number in \[0, 1\]"),
-    (lambda: margin.read_log([ROW, {**ROW, "model": "@b"}]), margin.InvalidArgument, "^row 1: model: got \"@b\""),
-    (lambda: margin.read_log([ROW, {**ROW, "model": 1.5}]), margin.InvalidArgument, "^row 1: model: got 1.5, expected a string$"),
-    (lambda: margin.read_log([{**ROW, "correct": "yes"}]), margin.InvalidArgument, "^row 0: correct: got yes, expected a number"),
-    (lambda: margin.read_log([{**ROW, "kind": "poem"}]), margin.InvalidArgument, "^row 0: kind: got poem"),
-    (lambda: margin.read_log([{**ROW, "abstained": 1}]), margin.InvalidArgument, "^row 0: abstained: got 1"),
-    (lambda: margin.read_log([{**ROW, "t": "soon"}]), margin.InvalidArgument, "^row 0: t: got soon"),
-    (lambda: margin.read_log([{**ROW, "answer": [1]}]), margin.InvalidArgument, "^row 0: answer: got list"),
+    (lambda: margin.read_log([{
+        **ROW, "confidence": 50
+    }]), margin.InvalidArgument, r"^row 0: confidence: got 50, expected a number in \[0, 1\]"),
+    (lambda: margin.read_log([ROW, {
+        **ROW, "model": "@b"
+    }]), margin.InvalidArgument, "^row 1: model: got \"@b\""),
+    (lambda: margin.read_log([ROW, {
+        **ROW, "model": 1.5
+    }]), margin.InvalidArgument, "^row 1: model: got 1.5, expected a string$"),
+    (lambda: margin.read_log([{
+        **ROW, "correct": "yes"
+    }]), margin.InvalidArgument, "^row 0: correct: got yes, expected a number"),
+    (lambda: margin.read_log([{
+        **ROW, "kind": "poem"
+    }]), margin.InvalidArgument, "^row 0: kind: got poem"),
+    (lambda: margin.read_log([{
+        **ROW, "abstained": 1
+    }]), margin.InvalidArgument, "^row 0: abstained: got 1"),
+    (lambda: margin.read_log([{
+        **ROW, "t": "soon"
+    }]), margin.InvalidArgument, "^row 0: t: got soon"),
+    (lambda: margin.read_log([{
+        **ROW, "answer": [1]
+    }]), margin.InvalidArgument, "^row 0: answer: got list"),
     (lambda: margin.read_log([ROW, ROW]), margin.Conflict, "second response"),
     (lambda: margin.read_log([]), margin.InvalidArgument, "at least one row"),
-    (lambda: margin.read_log({"task": ["q"], "model": ["a"], "confidence": [0.5]}), margin.InvalidArgument, "^correct: missing"),
-    (lambda: margin.read_log({**{k: [v] for k, v in ROW.items()}, "model": ["a", "b"]}), margin.InvalidArgument, "^.*: got . rows, expected"),
-    (lambda: margin.read_log({k: [v] for k, v in ROW.items()} | {"confidence": np.ones((1, 1))}), margin.InvalidArgument, r"shape \(1, 1\)"),
+    (lambda: margin.read_log({
+        "task": ["q"],
+        "model": ["a"],
+        "confidence": [0.5]
+    }), margin.InvalidArgument, "^correct: missing"),
+    (lambda: margin.read_log({
+        **{
+            k: [v]
+            for k, v in ROW.items()
+        }, "model": ["a", "b"]
+    }), margin.InvalidArgument, "^.*: got . rows, expected"),
+    (lambda: margin.read_log({
+        k: [v]
+        for k, v in ROW.items()
+    } | {"confidence": np.ones((1, 1))}), margin.InvalidArgument, r"shape \(1, 1\)"),
     (lambda: margin.read_log(7), margin.WrongType, "got int, expected a path"),
     (lambda: margin.read_log([ROW, 7]), margin.WrongType, "^row 1: got int, expected a dict$"),
     (lambda: margin.read_log("nowhere.jsonl"), margin.NotFound, "nowhere.jsonl"),

@@ -1,4 +1,5 @@
-"""The thread-safety that the package promises: objects may be shared, calls on one wait for each other, and long calls of different ones run
+"""The thread-safety that the package promises: objects may be shared, calls on one wait for each other, and long calls of different ones
+run
 at the same time. And the memory that long use takes: none."""
 import gc
 import subprocess
@@ -123,7 +124,8 @@ def once():
     calibrator.prequential_batch(names, p, o, tasks=names)
     calibrator.observe_batch(names.tolist(), p.tolist(), o > 0.5)
     pickle.loads(pickle.dumps(calibrator)).explain("m1", 0.5).terms
-    for bad in (lambda: calibrator.calibrate("x", 2), lambda: calibrator.observe_batch(names, p, o[:-1]), lambda: margin.Calibrator("nope")):
+    refused = (lambda: calibrator.calibrate("x", 2), lambda: calibrator.observe_batch(names, p, o[:-1]), lambda: margin.Calibrator("nope"))
+    for bad in refused:
         try:
             bad()
         except margin.MarginError:

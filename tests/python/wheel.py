@@ -1,7 +1,9 @@
 """The sdist builds, and its wheel works in a fresh virtual environment: wheel.py SOURCE FOLDER [--all]
 
-Makes the sdist of SOURCE in FOLDER, unpacks it, makes its wheel there, installs that into a new virtual environment and runs the other suites of
-this folder against it. The environment sees Debian's numpy, scikit-learn and pytest; with --all it has its own of everything, the newest, with
+Makes the sdist of SOURCE in FOLDER, unpacks it, makes its wheel there, installs that into a new virtual environment and runs the other
+suites of
+this folder against it. The environment sees Debian's numpy, scikit-learn and pytest; with --all it has its own of everything, the newest,
+with
 pandas, polars, pyarrow and River, and runs frames.py as well. Needs a package index for scikit-build-core.
 """
 import argparse
@@ -41,10 +43,21 @@ def main():
     with tarfile.open(archive) as packed:
         packed.extractall(chosen.folder)
     (unpacked,) = (path for path in chosen.folder.glob("margin-*") if path.is_dir())
-    strangers = [path.name for path in unpacked.iterdir()
-                 if path.name not in {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "cmake", "include", "pyproject.toml", "python", "src"}]
+    strangers = [
+        path.name for path in unpacked.iterdir()
+        if path.name not in {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "cmake", "include", "pyproject.toml", "python", "src"}
+    ]
     assert not strangers, f"the sdist holds {strangers}"
-    run(tools / "bin/python", "-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check", "-o", chosen.folder, unpacked, env=environment)
+    run(tools / "bin/python",
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--skip-dependency-check",
+        "-o",
+        chosen.folder,
+        unpacked,
+        env=environment)
     (wheel,) = chosen.folder.glob("margin-*.whl")
 
     fresh = chosen.folder / "fresh"
@@ -54,10 +67,24 @@ def main():
     left_out = {"test_stubs.py", "test_import.py", "test_fuzz.py", "test_threads.py"}
     suites = [path for path in sorted(HERE.glob("test_*.py")) if path.name not in left_out] + ([HERE / "frames.py"] if chosen.all else [])
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    where = subprocess.run([fresh / "bin/python", "-c", "import margin; print(margin.__file__)"], capture_output=True, text=True, check=True,
-                           env=environment, cwd=chosen.folder).stdout
+    where = subprocess.run([fresh / "bin/python", "-c", "import margin; print(margin.__file__)"],
+                           capture_output=True,
+                           text=True,
+                           check=True,
+                           env=environment,
+                           cwd=chosen.folder).stdout
     assert str(fresh) in where, where
-    run(fresh / "bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *suites, env={**environment, "PYTHONPATH": ""}, cwd=chosen.folder)
+    run(fresh / "bin/python",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *suites,
+        env={
+            **environment, "PYTHONPATH": ""
+        },
+        cwd=chosen.folder)
 
 
 if __name__ == "__main__":
