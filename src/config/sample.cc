@@ -66,8 +66,9 @@ std::string property(const Field<Owner>& field, const Owner& defaults) {
 }
 
 // An object that has these properties and no others.
-std::string closed_object(const std::string& properties) {
-  return R"({"type":"object","additionalProperties":false,"properties":{)" + properties + "}}";
+std::string closed_object(const std::string& properties, std::string_view required = "") {
+  const std::string must = required.empty() ? "" : "\"required\":[" + internal::json_string(required) + "],";
+  return R"({"type":"object","additionalProperties":false,)" + must + "\"properties\":{" + properties + "}}";
 }
 
 // Numbers, words and lists of numbers, by the names that the method gives them.
@@ -110,7 +111,7 @@ std::string schema() {
   for (const Field<UpstreamSettings>& field : upstream_fields()) {
     upstream += (upstream.empty() ? "" : ",") + property(field, UpstreamSettings{});
   }
-  sections += R"("upstreams":{"type":"object","additionalProperties":)" + closed_object(upstream) + "},\n";
+  sections += R"("upstreams":{"type":"object","additionalProperties":)" + closed_object(upstream, "url") + "},\n";
   std::string pool;
   for (const Field<PoolSettings>& field : pool_fields()) pool += property(field, PoolSettings{}) + ",";
   pool += parameters_schema(kCalibratorParameters) + "," + parameters_schema(kVoteParameters);

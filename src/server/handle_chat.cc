@@ -25,10 +25,10 @@ void refuse_model(const Call& call, std::string_view message) {
 
 // What a key may still use today.
 std::optional<http::Response> over_budget(App& app, const std::string& key) {
-  const config::Gateway& limits = app.config().gateway;
+  const config::Gateway& gateway = app.config().gateway;
   const auto account = app.gateway().ledger().of(key, app.service().now_ms());
-  const bool spent = limits.spend_per_day > 0.0 && account.spend >= limits.spend_per_day;
-  const bool used = limits.tokens_per_day > 0 && account.tokens >= static_cast<std::uint64_t>(limits.tokens_per_day);
+  const bool spent = gateway.spend_per_day > 0.0 && account.spend >= gateway.spend_per_day;
+  const bool used = gateway.tokens_per_day > 0 && account.tokens >= static_cast<std::uint64_t>(gateway.tokens_per_day);
   if (!spent && !used) return std::nullopt;
   return final_refusal(429, "budget_exceeded",
                        spent ? "this key has used gateway.spend_per_day; it begins anew at midnight UTC"

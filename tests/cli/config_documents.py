@@ -53,12 +53,13 @@ with tempfile.TemporaryDirectory() as folder:
         return valid
 
     count = 0
-    sections = [(name, name, table["properties"]) for name, table in schema["properties"].items() if name != "pools"]
+    sections = [(name, name, table["properties"]) for name, table in schema["properties"].items() if name not in ("pools", "upstreams")]
     pool = schema["properties"]["pools"]["additionalProperties"]["properties"]
     sections.append(("pools.default", "pools", {key: rule for key, rule in pool.items() if not key.endswith("_parameters")}))
+    sections.append(("upstreams.u", "upstreams", schema["properties"]["upstreams"]["additionalProperties"]["properties"]))
     for path, name, properties in sections:
-        have = stated["pools"]["default"] if name == "pools" else stated[name]
-        expect(have == {key: rule["default"] for key, rule in properties.items()}, f"[{path}]: the sample's values are not the schema's defaults")
+        have = stated["pools"]["default"] if name == "pools" else stated.get(name)
+        expect(name == "upstreams" or have == {key: rule["default"] for key, rule in properties.items()}, f"[{path}]: the sample's values are not the schema's defaults")
         compare(f"[{path}]\nno_such_key = 1\n", f"{path}.no_such_key")
         for key, rule in properties.items():
             expect(rule["description"], f"{path}.{key} is not described")
@@ -67,18 +68,23 @@ with tempfile.TemporaryDirectory() as folder:
                 values += [*rule["enum"], "no such word", 1]
             elif rule["type"] == "string":
                 values += [1]
+            elif rule["type"] == "array":
+                values += [[], [""], "name", 1]
             else:
                 values += [rule["minimum"], rule["maximum"], rule["minimum"] - 1, rule["maximum"] + 1, "1"]
+            needed = 'url = "http://localhost"\n' if name == "upstreams" and key != "url" else ""
             for value in values:
-                compare(f"[{path}]\n{key} = {toml(value)}\n", f"{path}.{key} = {value}")
+                compare(f"[{path}]\n{needed}{key} = {toml(value)}\n", f"{path}.{key} = {value}")
                 count += 1
     expect(count > 200, f"only {count} values were compared")
 
-readers = [root / "src/config/config.cc", *root.glob("src/server/*.cc")]
+readers = [root / "src/config/config.cc", *root.glob("src/server/*.cc"), *root.glob("src/gateway/*.cc")]
 read = "\n".join(path.read_text() for path in readers if not path.name.endswith("_test.cc"))
 for path, name, properties in sections:
     for key in properties:
-        use = rf"pool\w*(?:\.|->){key}\b|settings(?:\.|->){key}\b" if name == "pools" else rf"\b{name}\.{key}\b"
+        use = rf"\b{name}\.{key}\b"
+        if name in ("pools", "upstreams"):
+            use = rf"(?:pool\w*|settings|upstream|from)(?:\.|->){key}\b"
         expect(re.search(use, read), f"{path}.{key} is accepted, and nobody reads it")
 
 print("\n".join(failures) or f"{count} values, one verdict each")

@@ -222,8 +222,8 @@ def main():
     for name in sorted(counts):
         print(f"{counts[name]:6d} {name}")
     if len(seeds) > 1:
-        statuses = ("applied", "duplicate", "pending", "expired", "conflict", "reverted", "refused")
-        expected = ["outcome " + status for status in statuses] + ["revert refold", "revert applied", "implied"]
+        statuses = ("applied", "duplicate", "pending_decision", "expired", "conflict", "reverted", "refused")
+        expected = ["outcome " + status for status in statuses] + ["revert folding", "revert applied", "implied"]
         missing = [name for name in expected if not counts.get(name)]
         assert not missing, f"no script had: {missing}"
     print(f"{len(seeds)} scripts agree to {TOLERANCE}")

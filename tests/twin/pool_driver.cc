@@ -52,20 +52,6 @@ std::string list(const std::vector<std::string>& values) {
   return out + "]";
 }
 
-const char* name_of(ApplyStatus status) {
-  switch (status) {
-    case ApplyStatus::kApplied: return "applied";
-    case ApplyStatus::kDuplicate: return "duplicate";
-    case ApplyStatus::kPendingDecision: return "pending";
-    case ApplyStatus::kExpired: return "expired";
-    case ApplyStatus::kConflict: return "conflict";
-    case ApplyStatus::kReverted: return "reverted";
-    case ApplyStatus::kRefold: return "refold";
-    case ApplyStatus::kRefused: return "refused";
-  }
-  return "?";
-}
-
 class Driver {
  public:
   std::string answer(element command) {
@@ -125,7 +111,7 @@ class Driver {
   }
 
   static std::string outcome_of(const ApplyResult& result) {
-    return std::string("{\"status\":\"") + name_of(result.status) + "\",\"learned\":" + json(result.learned) +
+    return "{\"status\":\"" + std::string(name_of(result.status)) + "\",\"learned\":" + json(result.learned) +
            ",\"implied\":" + json(result.implied) + ",\"unlearned\":" + json(result.unlearned) +
            ",\"dropped\":" + std::to_string(result.dropped.size()) + "}";
   }

@@ -320,7 +320,7 @@ class Pool:
             return {"status": "expired"}
         self.early.append({"event": e, "kept": self.now, "reverted": reverted})
         self.feedbacks[e["id"]] = {"source": e["source"], "held": False, "reverted": reverted}
-        return {"status": "reverted" if reverted else "pending"}
+        return {"status": "reverted" if reverted else "pending_decision"}
 
     def grades(self, decision, e):
         """[(response, outcome)], or None when the verdict does not fit the decision."""
@@ -429,7 +429,7 @@ class Pool:
                 return {"status": "refused"}
         if all(f["reverted"] for f in found):
             return self.changed(False)
-        return {"status": "refold" if any(f["held"] and not f["reverted"] for f in found) else "applied"}
+        return {"status": "folding" if any(f["held"] and not f["reverted"] for f in found) else "applied"}
 
     def factors(self):
         rows = {}
