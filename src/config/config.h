@@ -74,7 +74,7 @@ struct Limits {
   std::int64_t early = 100'000;      // outcomes of one pool that wait for their decision
   std::int64_t idempotency_keys = 100'000;
   std::int64_t batch_lines = 10'000;
-  std::int64_t streams = 64;
+  std::int64_t streams = 1024;
   std::int64_t stream_buffer_bytes = 1 << 20;
   std::int64_t queue = 65'536;       // appends that wait for the log
   double requests_per_second = 0.0;  // of a key that names no rate; 0: no limit
@@ -83,6 +83,7 @@ struct Limits {
 // What chat requests may use, whatever the pool. In memory: a restart begins anew.
 struct Gateway {
   std::int64_t keep_alive_ms = 15'000;
+  std::int64_t body_bytes = 32 << 20;
   double spend_per_day = 0.0;       // of one key, in the currency of the prices; 0: no limit
   std::int64_t tokens_per_day = 0;  // of one key; 0: no limit
 };

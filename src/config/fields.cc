@@ -165,6 +165,7 @@ constexpr Field<Config> kFields[] = {
 
     gateway<&Gateway::keep_alive_ms>("keep_alive_ms",
                                      {{100, kHour}, kNow, "A streamed chat that waits for its models says so this often, in milliseconds"}),
+    gateway<&Gateway::body_bytes>("body_bytes", {{1024, 1024 * kMebi}, kNow, "A chat's body, of callers who may chat: images are long"}),
     gateway<&Gateway::spend_per_day>(
         "spend_per_day", {{0, 1e12}, kNow, "What the chats of one key may cost in a day (UTC), by the upstreams' prices; 0: no limit"}),
     gateway<&Gateway::tokens_per_day>("tokens_per_day", {{0, 1e15}, kNow, "Tokens the chats of one key may use in a day; 0: no limit"}),

@@ -64,11 +64,13 @@ void App::handle(const http::Request& request, http::Reply reply) {
 }
 
 std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard) const {
-  if (head.method != "POST" || head.path != "/v1/experiments") return standard;
-  const std::size_t larger = std::max(standard, experiments_.limits().log_bytes_max);
+  const bool chat = head.path.ends_with("/v1/chat/completions");
+  if (head.method != "POST" || !(chat || head.path == "/v1/experiments")) return standard;
+  const std::size_t allowed = chat ? static_cast<std::size_t>(config().gateway.body_bytes) : experiments_.limits().log_bytes_max;
+  const std::size_t larger = std::max(standard, allowed);
   if (!parts_.keys.any_valid()) return head.peer_is_loopback ? larger : standard;
   const auto key = key_of(head);
-  return key && (*key)->grant.scopes.has(access::Scope::kAdmin) ? larger : standard;
+  return key && (*key)->grant.scopes.has(chat ? access::Scope::kInfer : access::Scope::kAdmin) ? larger : standard;
 }
 
 Result<const access::Key*> App::key_of(const http::Request& request) const {

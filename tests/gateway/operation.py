@@ -93,6 +93,22 @@ class Operation(GatewayTest):
         reply = self.answered(self.chat(self.gateway("a"), margin={"max_error": 0.01}))
         self.assertTrue(reply["margin"]["abstained"])
 
+    def test_more_streams_than_models_answer_at_once_are_all_served(self):
+        # Each is paid for before its first frame is sent, so a limit on streams must not be what refuses it.
+        self.upstream.says.update(a=says("B", 90))
+        server = self.gateway("a!slow=0.5", upstreams={"*": {"concurrency": 200}}, more="[gateway]\nkeep_alive_ms = 100\n")
+        ends = self.at_once(lambda: [frame.data for frame in self.stream(server).frames()][-1], 80)
+        self.assertEqual(set(ends), {"[DONE]"})
+
+    def test_a_chat_with_images_may_be_long(self):
+        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 3_000_000}}
+        messages = [{"role": "user", "content": [image]}]
+        server = self.gateway("a")
+        self.answered(self.chat(server, messages=messages))
+        self.assertEqual(self.upstream.requests()[0].json["messages"], messages)
+        small = self.gateway("a", more="[gateway]\nbody_bytes = 2000000\n")
+        self.assertEqual(self.chat(small, messages=messages).status, 413)
+
     def test_a_breaker_spares_an_upstream_that_is_down(self):
         self.upstream.says.update(a=says("B", 90))
         server = self.gateway("a", "b!503", upstreams={"b": {"retries": 0, "breaker_failures": 2, "breaker_ms": 60_000}})
