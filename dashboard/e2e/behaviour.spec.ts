@@ -28,6 +28,7 @@ test("the demo is alive within ten seconds: decisions, factors, calibration and 
     // Its own words: ten seconds; the clock is the machine's, so there is room for a busy one.
     expect(Date.now() - began).toBeLessThan(30_000);
   } finally {
+    await watched.goto("about:blank");
     await server.stop();
     server.dispose();
   }
@@ -139,7 +140,8 @@ test("names and answers are hostile text and stay text", async ({ server, watche
 test("a picture can be taken away as SVG and CSV, and has its numbers behind it", async ({ demo, watched }) => {
   await watched.goto(demo.page("pools/demo"));
   const picture = watched.getByRole("figure").filter({ hasText: "what a stated confidence is worth" });
-  await expect(picture.locator("svg rect").first()).toBeVisible();
+  // Once the newcomer has joined, nobody comes or goes for minutes.
+  await expect(picture.getByText("simulated-newcomer").first()).toBeAttached();
   const save = async (name: string) => {
     const [saved] = await Promise.all([watched.waitForEvent("download"), picture.getByRole("button", { name }).click()]);
     return { name: saved.suggestedFilename(), text: readFileSync(await saved.path(), "utf8") };
