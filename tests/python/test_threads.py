@@ -58,9 +58,10 @@ def test_a_shared_calibrator_learns_every_row_once():
 
     in_threads(batches, batches, singles, singles, copies)
     counted = margin.Calibrator("margin", bands=1)
-    in_threads(*[lambda: counted.observe_batch("m", CONFIDENCES[:10_000], OUTCOMES[:10_000]) for _ in range(4)],
-               *[lambda: [counted.observe("m", 0.5, 1.0) for _ in range(5000)] for _ in range(4)])
-    assert counted.explain("m", 0.5).observations == 4 * 10_000 + 4 * 5000
+    long, right = np.tile(CONFIDENCES, 5), np.tile(OUTCOMES, 5)  # long enough for threads to meet in the middle
+    in_threads(*[lambda: counted.observe_batch("m", long, right) for _ in range(4)],
+               *[lambda: [counted.observe("m", 0.5, 1.0) for _ in range(5000)] for _ in range(2)])
+    assert counted.explain("m", 0.5).observations == 4 * len(long) + 2 * 5000
 
 
 def test_new_models_may_come_from_every_thread():
