@@ -1,6 +1,4 @@
 """Whom a chat asks, when it stops, and what the client gets: every strategy against a real upstream."""
-import time
-
 from gateway import QUESTION, GatewayTest, main, says
 
 
@@ -17,13 +15,11 @@ class Strategies(GatewayTest):
     def test_vote_stops_when_nobody_missing_could_change_it_and_closes_their_requests(self):
         self.upstream.says.update(a=says("B", 100), b=says("B", 100))
         server = self.gateway("a", "b", "c!never")
-        started = time.monotonic()
         reply = self.answered(self.chat(server, margin={"include": ["candidates"]}))
         self.assertEqual(reply["choices"][0]["message"]["content"], "Answer: B")
         seen = self.upstream.wait_for(lambda requests: [r for r in requests if r.model == "c!never" and r.became == "cancelled"])
         cancelled = [r for r in seen if r.model == "c!never"]
-        self.assertEqual([r.became for r in cancelled], ["cancelled"])
-        self.assertLess(cancelled[0].ended - started, 20, "it was closed, not timed out")
+        self.assertEqual([r.became for r in cancelled], ["cancelled"], "it was closed, long before its timeout of a minute")
         left_out = {c["model"]: c.get("error") for c in reply["margin"]["candidates"]}
         self.assertEqual((left_out["a"], left_out["b"]), (None, None))
         self.assertIsNotNone(left_out["c"], "it says why one has no part")
@@ -77,14 +73,12 @@ class Strategies(GatewayTest):
 
     def test_shadow_answers_from_the_primary_and_learns_from_all(self):
         self.upstream.says.update(a=says("A", 30), b=says("B", 99), c=says("B", 99))
-        server = self.gateway("a", "b!slow=0.3", "c!slow=0.3", pool={"strategy": "shadow", "primary": "a"})
-        started = time.monotonic()
+        server = self.gateway("a", "b!slow=1", "c!slow=1", pool={"strategy": "shadow", "primary": "a"})
         reply = self.answered(self.chat(server))
-        took = time.monotonic() - started
         self.assertEqual(reply["choices"][0]["message"]["content"], "Answer: A")
-        self.assertLess(took, 0.3, "the others are not waited for")
+        self.assertNotIn("answered", [r.became for r in self.upstream.requests() if r.model != "a"], "the others are not waited for")
         seen = self.upstream.wait_for(lambda requests: len(requests) == 3 and all(r.became == "answered" for r in requests))
-        self.assertEqual(sorted(r.model for r in seen), ["a", "b!slow=0.3", "c!slow=0.3"])
+        self.assertEqual(sorted(r.model for r in seen), ["a", "b!slow=1", "c!slow=1"])
         decision = self.eventually(lambda: server.get("/v1/decisions/" + reply["margin"]["decision_id"]), lambda a: a.status == 200)
         self.assertEqual(sorted(r["model"] for r in decision.json["responses"]), ["a", "b", "c"])
 
