@@ -1,9 +1,10 @@
 // Fuzzes what the gateway reads from both sides: a client's chat request and an upstream's reply, whole or as a chunk of a stream. What is
 // accepted must be passed on as valid JSON that says the same, byte for byte where the client wrote it.
+#include "upstream/chat.h"
+
 #include <cstdlib>
 
 #include "gateway/chat_request.h"
-#include "upstream/chat.h"
 
 namespace {
 
