@@ -126,7 +126,10 @@ void ChatDesk::add(const std::string& pool, const RequestMark& mark, std::shared
   make_room();
 }
 
-void ChatDesk::forget(const std::string& pool, const RequestMark& mark) { entries_.erase(key_of(pool, mark)); }
+void ChatDesk::forget(const std::string& pool, const RequestMark& mark) {
+  const Key key = key_of(pool, mark);
+  if (entries_.erase(key) > 0) std::erase(order_, key);
+}
 
 void ChatDesk::make_room() {
   const auto bytes = [this] {
