@@ -62,6 +62,7 @@ LITELLM_YAML = """
 model_list:
   - model_name: m
     litellm_params: {{model: openai/m, api_base: "{upstream}/v1", api_key: none}}
+general_settings: {{dangerously_permit_weak_or_unset_master_key: true}}
 """
 QUESTION = "Which of these is a mammal? A) the shark B) the whale C) the trout D) the crab"
 
