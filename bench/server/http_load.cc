@@ -182,7 +182,8 @@ class Load {
     const std::size_t head = received.find("\r\n\r\n");
     if (head == std::string_view::npos) return false;
     constexpr std::string_view kLength = "\r\nContent-Length: ";
-    const std::size_t at = received.substr(0, head).find(kLength);
+    std::size_t at = received.substr(0, head).find(kLength);
+    if (at == std::string_view::npos) at = received.substr(0, head).find("\r\ncontent-length: ");
     std::size_t length = 0;
     if (at != std::string_view::npos) std::from_chars(received.data() + at + kLength.size(), received.data() + head, length);
     return received.size() >= head + 4 + length;
