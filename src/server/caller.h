@@ -14,6 +14,9 @@ struct Caller {
   double weight = 1.0;  // of their feedback; 0: recorded, never learned
   access::Scopes scopes{};
 
+  // Under which its chats' spending is counted.
+  [[nodiscard]] std::string account() const { return tenant + "/" + source; }
+
   // Pools of a tenant are stored under its name, so nobody can name another's.
   [[nodiscard]] std::string prefix() const { return tenant.empty() ? "" : tenant + "/"; }
   [[nodiscard]] std::string stored(std::string_view pool) const { return prefix() + std::string(pool); }

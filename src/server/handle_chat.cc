@@ -48,8 +48,6 @@ std::optional<Fault> check_chat(const ChatRequest& request, const ServedPool& po
   return std::nullopt;
 }
 
-std::string ledger_key(const Caller& caller) { return caller.tenant + "/" + caller.source; }
-
 void start_pool_chat(App& app, const Call& call, ServedPool& pool, const config::PoolSettings& settings, ChatRequest request,
                      config::Strategy strategy) {
   const auto mark = request_mark(call);
@@ -64,16 +62,16 @@ void start_pool_chat(App& app, const Call& call, ServedPool& pool, const config:
                                                  ", and its text is no longer kept; GET /v1/decisions/ID shows it"));
     }
   }
-  if (auto refused = over_budget(app, ledger_key(call.caller))) return call.answer->send(std::move(*refused));
+  if (auto refused = over_budget(app, call.caller.account())) return call.answer->send(std::move(*refused));
 
-  ChatOrigin origin{.key = ledger_key(call.caller), .source = call.caller.source, .mark = mark, .traced = caller_context(call.request)};
+  ChatOrigin origin{.key = call.caller.account(), .source = call.caller.source, .mark = mark, .traced = caller_context(call.request)};
   const bool stream = request.stream;
   const bool include_usage = request.include_usage;
   run_pool_chat(app, pool, settings, std::move(request), strategy, std::move(origin))->join(call.answer, stream, include_usage);
 }
 
 void chat_to_one(App& app, const Call& call, const ChatRequest& request, const gateway::Model& model) {
-  if (auto refused = over_budget(app, ledger_key(call.caller))) return call.answer->send(std::move(*refused));
+  if (auto refused = over_budget(app, call.caller.account())) return call.answer->send(std::move(*refused));
   pass_through(app, call, request, model, request.only_primary);
 }
 

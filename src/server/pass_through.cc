@@ -62,7 +62,7 @@ void pass_through(App& app, const Call& call, const gateway::ChatRequest& reques
   ask.stream = request.stream;
   passing->trace = begin_trace(app, caller_context(call.request), app.service().new_id(), request);
   ask.headers = passing->trace->headers(passing->trace->call(model.upstream->settings()));
-  const std::string key = call.caller.tenant + "/" + call.caller.source;
+  const std::string key = call.caller.account();
   const auto began = std::chrono::steady_clock::now();
 
   const auto account = [&app, key, model, began](const upstream::Usage& usage, std::string error) {

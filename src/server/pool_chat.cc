@@ -71,9 +71,14 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
     if (heard.decision && heard.decision->selected != kNoAnswer) tell(heard);
   }
 
-  void done(Heard heard) {
+  // What was used counts, whatever came of it.
+  void account(const Heard& heard) {
     app.gateway().count(heard);
     app.gateway().ledger().add(origin.key, app.service().now_ms(), heard.cost, heard.usage.total_tokens);
+  }
+
+  void done(Heard heard) {
+    account(heard);
     const bool selected = heard.decision && heard.decision->selected != kNoAnswer;
     if (!selected) {
       // A failure is not kept: whoever tries again on purpose asks anew.
@@ -137,7 +142,10 @@ std::shared_ptr<ChatExchange> run_pool_chat(App& app, ServedPool& pool, const co
                                      Chat::Callbacks{.answer = [run](const Heard& heard) { run->answer(heard); },
                                                      .done = [run](Heard heard) { run->done(std::move(heard)); }});
   run->exchange->runs(chat);
-  run->exchange->on_abandoned([run] { run->forget(); });
+  run->exchange->on_abandoned([run, chat] {
+    run->forget();
+    run->account(chat->heard());
+  });
   if (origin.mark) app.chats().add(pool.name(), *origin.mark, run->exchange);
   if (strategy == config::Strategy::kShadow) app.gateway().keep(chat);
   chat->start();

@@ -4,7 +4,7 @@ import resource
 import signal
 import threading
 
-from gateway import GatewayTest, main, says
+from gateway import QUESTION, GatewayTest, main, says
 
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
 
@@ -26,6 +26,18 @@ class Operation(GatewayTest):
             self.assertEqual((answer.status, answer.error["type"]), (status, kind))
         self.assertEqual(len(self.upstream.requests()), 1)
         self.assertNotIn(keys["infer"], str(self.upstream.requests()[0].headers))
+
+    def test_a_client_that_leaves_has_used_what_it_used(self):
+        server = self.gateway("a", "b!never", pool={"min_responses": 2}, more="[gateway]\ntokens_per_day = 1\n")
+        connection = server.fresh()
+        connection.request("POST", "/v1/chat/completions", json.dumps({"model": "margin/quiz", "messages": QUESTION}), {"Content-Type": "application/json"})
+        self.upstream.wait_for(lambda seen: any(each.model == "a" and each.became == "answered" for each in seen) and len(seen) == 2)
+        connection.close()
+        # A chat to find out would itself use up the budget.
+        self.eventually(lambda: server.get("/metrics").body.decode(), lambda page: 'margin_upstream_tokens_total{model="a"' in page)
+        refused = self.chat(server, model="a")
+        self.assertEqual(refused.status, 429, refused.body)
+        self.assertEqual(refused.error["code"], "budget_exceeded", refused.body)
 
     def test_a_budget_is_for_every_way_to_a_model(self):
         server = self.gateway("a!tools", more="[gateway]\ntokens_per_day = 1\n")
