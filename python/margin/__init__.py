@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from margin.errors import (Conflict, Corrupt, InvalidArgument, LimitExceeded, MarginError, NotAllowed, NotFound, Unavailable,
                            Unsupported, WrongType)
-from margin._core import Calibrator, Explanation, Log, methods
+from margin._core import Calibrator, Explanation, Log, methods, votes
 from margin import metrics
 from margin._log import read_log
 from margin._replay import decisions, predictions, replay, simulate
@@ -67,4 +67,5 @@ __all__ = [
     "replay",
     "simulate",
     "sklearn",
+    "votes",
 ]

@@ -1,7 +1,7 @@
 """What replays and experiments have in common: methods by any spelling, and the options of a run with their defaults."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Protocol, Sequence, Tuple, Union, runtime_checkable
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Protocol, Sequence, Tuple, TypedDict, Union, runtime_checkable
 
 from margin._core import Calibrator, methods as _catalog
 from margin.errors import InvalidArgument, WrongType
@@ -62,24 +62,91 @@ def _made(method: Any) -> Any:
     return made
 
 
-def run_options(*,
-                vote: str = "sum",
-                vote_parameters: Optional[Mapping[str, Any]] = None,
-                orderings: int = 100,
-                seed: int = 1,
-                lag: int = 0,
-                feedback: str = "full",
-                remedy: str = "none",
-                audit: float = 0.0,
-                phases: Sequence[str] = (),
-                models: Sequence[str] = (),
-                channels: Sequence[str] = (),
-                kind: str = "exact",
-                malformed: str = "keep",
-                resamples: int = 10_000,
-                threads: int = 0) -> Dict[str, Any]:
-    """The options that every run has. Names, meanings and defaults are those of the command line's flags."""
-    names = {"phases": phases, "models": models, "channels": channels}
-    return {"vote": vote, "vote_parameters": dict(vote_parameters or {}), "orderings": orderings, "seed": seed, "lag": lag,
-            "feedback": feedback, "remedy": remedy, "audit": audit, "kind": kind, "malformed": malformed, "resamples": resamples,
-            "threads": threads, **{name: [given] if isinstance(given, str) else list(given) for name, given in names.items()}}
+class RowOptions(TypedDict, total=False):
+    """Which rows of a log count. Names, meanings and defaults of all options are those of the command line's flags."""
+    models: Union[str, Sequence[str]]
+    channels: Union[str, Sequence[str]]
+    kind: str
+    malformed: str
+
+
+class PhaseOptions(TypedDict, total=False):
+    phases: Union[str, Sequence[str]]
+
+
+class VoteOptions(TypedDict, total=False):
+    vote: str
+    vote_parameters: Optional[Mapping[str, Any]]
+
+
+class PassOptions(TypedDict, total=False):
+    """How many passes there are, in which order of the tasks."""
+    orderings: int
+    seed: int
+    threads: int
+
+
+class OutcomeOptions(TypedDict, total=False):
+    """Which outcomes arrive, and when."""
+    lag: int
+    feedback: str
+    remedy: str
+    audit: float
+
+
+class ResampleOptions(TypedDict, total=False):
+    resamples: int
+
+
+class ReplayOptions(RowOptions, PhaseOptions, VoteOptions, PassOptions, OutcomeOptions, total=False):
+    """Of replays, and of experiments on one log that have no intervals."""
+
+
+class OnePassOptions(RowOptions, PhaseOptions, VoteOptions, OutcomeOptions, total=False):
+    seed: int
+
+
+class LogOptions(ReplayOptions, ResampleOptions, total=False):
+    """Of experiments on one log."""
+
+
+class PoolOptions(RowOptions, PhaseOptions, PassOptions, total=False):
+    """Of the experiment on pools, which does not vote and learns everything at once."""
+
+
+class ShiftOptions(RowOptions, VoteOptions, PassOptions, ResampleOptions, total=False):
+    """Of experiments between two places, whose rows are those of the places."""
+
+
+class LateShiftOptions(ShiftOptions, OutcomeOptions, total=False):
+    """The same where outcomes may come late or in part."""
+
+
+class VotesOptions(RowOptions, PassOptions, OutcomeOptions, ResampleOptions, total=False):
+    """Of the experiment on votes, which runs all of them."""
+
+
+class WatchOptions(RowOptions, PhaseOptions, total=False):
+    """Of the watch, which has no methods."""
+
+
+_DEFAULTS: Dict[str, Any] = {"vote": "sum", "vote_parameters": None, "orderings": 100, "seed": 1, "lag": 0, "feedback": "full",
+                             "remedy": "none", "audit": 0.0, "phases": (), "models": (), "channels": (), "kind": "exact",
+                             "malformed": "keep", "resamples": 10_000, "threads": 0}
+
+
+def run_options(kind: type, given: Mapping[str, Any], **more: Any) -> Dict[str, Any]:
+    """All options of a run: those given, which must be of the kind, the defaults of the others, and more."""
+    for name in given:
+        if name not in kind.__annotations__:
+            raise TypeError(f"got an unexpected keyword argument {name!r}, expected one of {', '.join(sorted(kind.__annotations__))}")
+    options = {**_DEFAULTS, **given}
+    options["vote_parameters"] = dict(options["vote_parameters"] or {})
+    for name in ("phases", "models", "channels"):
+        options[name] = texts(options[name])
+    return {**options, **more}
+
+
+def texts(given: Union[str, Iterable[str]]) -> List[str]:
+    """One text, or several."""
+    return [given] if isinstance(given, str) else list(given)

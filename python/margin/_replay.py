@@ -1,12 +1,15 @@
 """Logs replayed: scores, predictions and decisions of calibrators as if the log were live. The computation is that of `margin replay`."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Union
 
 from margin import _core
-from margin._grid import DEFAULT_METHODS, Methods, labelled, run_options
+from margin._grid import DEFAULT_METHODS, Methods, OnePassOptions, ReplayOptions, labelled, run_options, texts
 from margin._log import AnyLog, read_log
 from margin.frame import Frame
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def simulate(cohort: str, *, seed: int = 1, tasks: Optional[int] = None) -> Frame:
@@ -21,7 +24,7 @@ def simulate(cohort: str, *, seed: int = 1, tasks: Optional[int] = None) -> Fram
 
 
 def replay(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, by: Union[str, Sequence[str]] = (), fit: Optional[AnyLog] = None,
-           ties: str = "half", scale: float = 1.0, **options: Any) -> Frame:
+           ties: str = "half", scale: float = 1.0, **options: Unpack[ReplayOptions]) -> Frame:
     """Every method over the log as if it were live, and how well that went: a row per channel and method, mean and spread (``_sd``) over
     ``orderings`` random orders of the tasks (100; 0 is the order of the log, once).
 
@@ -33,17 +36,16 @@ def replay(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, by: Union[str, Se
     True
 
     ``by="model"`` and ``by="phase"`` add rows for parts, named in the columns ``by`` and ``part``. ``fit`` is a log that design-time
-    methods
-    are fitted on. The other options are those of the command line: vote, orderings, seed, lag, feedback, remedy, audit, phases, models,
-    channels, kind, malformed, threads. A method may be written in Python: any object with ``predict(model, confidence)`` and
+    methods are fitted on. The other options are those of the command line: vote, orderings, seed, lag, feedback, remedy, audit, phases,
+    models, channels, kind, malformed, threads. A method may be written in Python: any object with ``predict(model, confidence)`` and
     ``learn(model, confidence, outcome, weight)``.
     """
-    extra = {"by": [by] if isinstance(by, str) else list(by), "ties": ties}
-    return Frame(_core.replay(read_log(log, scale=scale), labelled(methods), _fit(fit, scale), {**run_options(**options), **extra}))
+    wanted = run_options(ReplayOptions, options, by=texts(by), ties=ties)
+    return Frame(_core.replay(read_log(log, scale=scale), labelled(methods), _fit(fit, scale), wanted))
 
 
 def predictions(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, fit: Optional[AnyLog] = None, scale: float = 1.0,
-                **options: Any) -> Frame:
+                **options: Unpack[OnePassOptions]) -> Frame:
     """What each method would have said of each usable response before its outcome was known: one pass in the order of the log, a row per
     response and method.
 
@@ -56,7 +58,7 @@ def predictions(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, fit: Optiona
 
 
 def decisions(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, fit: Optional[AnyLog] = None, scale: float = 1.0,
-              **options: Any) -> Frame:
+              **options: Unpack[OnePassOptions]) -> Frame:
     """Which answer each method would have selected in each task, how sure it was, and whether it was right: one pass in the order of the
     log, a row per task and method."""
     return Frame(_core.decisions(read_log(log, scale=scale), labelled(methods), _fit(fit, scale), _one_pass(options)))
@@ -66,5 +68,5 @@ def _fit(fit: Optional[AnyLog], scale: float) -> Optional[_core.Log]:
     return None if fit is None else read_log(fit, scale=scale)
 
 
-def _one_pass(options: Any) -> Any:
-    return {**run_options(orderings=0, **options), "by": [], "ties": "half"}
+def _one_pass(options: OnePassOptions) -> Dict[str, Any]:
+    return run_options(OnePassOptions, options, orderings=0, by=[], ties="half")

@@ -6,102 +6,79 @@
 """
 from __future__ import annotations
 
-import asyncio
 import functools
-import json
+import inspect
 import ssl
-import uuid
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Concatenate, Coroutine, Dict, Iterable, List, Mapping, Optional, ParamSpec, TypeVar, Union
-from urllib.parse import quote, urlencode
+from typing import Any, Callable, Concatenate, Coroutine, Optional, ParamSpec, TypeVar
 
-from margin._http import Call, Transport, error_of
+from margin import _requests
+from margin._async_http import AsyncTransport
+from margin._http import Endpoint, Reply, Transport
+from margin._requests import Asked
 from margin.errors import InvalidArgument, MarginError
-from margin.frame import Frame
-from margin.types import AnyResponse, Decision, Receipt, decision_of, mapping_of, receipt_of, response_fields
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_EMPTY = Reply(200, {}, b"")
+
+
+def _signed(method: Any, request: Callable[..., Any]) -> Any:
+    """The method with the name, the words and the arguments of the request that it sends."""
+    functools.update_wrapper(method, request)
+    signature = inspect.signature(request)
+    me = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    method.__signature__ = signature.replace(parameters=[me, *signature.parameters.values()], return_annotation=inspect.Signature.empty)
+    return method
+
+
+def _sent(request: Callable[P, Asked[T]]) -> Callable[Concatenate["Client", P], T]:
+    def method(self: "Client", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        asked = request(*args, **kwargs)
+        return asked.result(self._transport.send(asked.call) if asked.call else _EMPTY)
+
+    return _signed(method, request)
+
+
+def _awaited(request: Callable[P, Asked[T]]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
+    async def method(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        asked = request(*args, **kwargs)
+        return asked.result(await self._transport.send(asked.call) if asked.call else _EMPTY)
+
+    return _signed(method, request)
 
 
 class Client:
-    """Asks a server. Threads may share a client; each has a connection of its own.
+    """Asks a server. Threads may share a client; connections are kept, one for each call that is under way.
 
     ``retries`` more tries follow where nothing happened or the same request may be sent again: connections that fail, answers 408, 429 and
     5xx, with growing waits or as long as the server asks. Every decision and feedback carries an Idempotency-Key, so that a try that did
-    arrive is not counted twice. Errors are those of ``margin``, with the server's status, code and param.
+    arrive is not counted twice. ``timeout`` is how many seconds the server may say nothing. Errors are those of ``margin``, with the
+    server's status, code and param.
     """
 
     def __init__(self, url: str = "http://127.0.0.1:8080", key: Optional[str] = None, *, timeout: float = 30.0, retries: int = 2,
                  context: Optional[ssl.SSLContext] = None) -> None:
         self._url = url
-        self._transport = Transport(url, key, timeout, retries, context)
+        self._transport = Transport(Endpoint(url, key, timeout, retries, context))
 
-    def decide(self, responses: Iterable[AnyResponse], *, pool: Optional[str] = None, task_id: Optional[str] = None,
-               segment: Optional[str] = None, kind: Optional[str] = None, vote: Optional[str] = None, max_error: Optional[float] = None,
-               audit_rate: Optional[float] = None, probe: Optional[bool] = None, decision_id: Optional[str] = None,
-               idempotency_key: Optional[str] = None) -> Decision:
-        """Selects an answer. The options are those of Pool.decide; ``pool`` is "default" unless said."""
-        body = {"responses": [response_fields(response) for response in responses], "pool": pool, "task_id": task_id, "segment": segment,
-                "kind": kind, "vote": vote, "max_error": max_error, "audit_rate": audit_rate, "probe": probe, "decision_id": decision_id}
-        return decision_of(self._post("/v1/decide", _given(body), idempotency_key))
-
-    def feedback(self, decision_id: str, *, correct_answer: Optional[str] = None, outcome: Optional[float] = None,
-                 outcomes: Optional[Mapping[str, float]] = None, weight: Optional[float] = None, pool: Optional[str] = None,
-                 observed_at: Optional[str] = None, replace: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Receipt:
-        """What became of a decision: exactly one of the correct answer, the selected answer's outcome, and outcomes by model."""
-        body = {"decision_id": decision_id, "correct_answer": correct_answer, "outcome": outcome,
-                "outcomes": mapping_of("outcomes", outcomes) or None, "weight": weight, "pool": pool, "observed_at": observed_at,
-                "replace": replace}
-        return receipt_of(self._post("/v1/feedback", _given(body), idempotency_key))
-
-    def feedback_batch(self,
-                       items: Iterable[Mapping[str, Any]],
-                       *,
-                       idempotency_key: Optional[str] = None) -> List[Union[Receipt, MarginError]]:
-        """Many at once, each a dict of feedback()'s arguments: a receipt, or the error it met, for each in its place."""
-        lines = [json.dumps(_given(item)) for item in items]
-        if not lines:
-            return []
-        headers = {"Content-Type": "application/x-ndjson", "Idempotency-Key": idempotency_key or str(uuid.uuid4())}
-        reply = self._transport.send(Call("POST", "/v1/feedback/batch", ("\n".join(lines) + "\n").encode(), headers))
-        results: List[Union[Receipt, MarginError]] = []
-        for line in reply.body.decode().splitlines():
-            found = json.loads(line)
-            results.append(error_of(found.get("status") if isinstance(found.get("status"), int) else 400, found) if "error" in found
-                           else receipt_of(found))
-        return results
-
-    def decision(self, decision_id: str) -> Dict[str, Any]:
-        """A decision as it was made, with the outcomes known by now."""
-        return self._get(f"/v1/decisions/{_part(decision_id)}")
-
-    def factors(self, pool: str = "default") -> Frame:
-        """A row per model, channel, segment and band."""
-        rows = self._get(f"/v1/pools/{_part(pool)}/factors")["factors"]
-        columns = ["model", "channel", "segment", "present", "band", "confidence", "calibrated", "factor", "n", "effective_n", "pinned"]
-        frame: Dict[str, List[Any]] = {name: [float("nan") if row.get(name) is None else row[name] for row in rows] for name in columns}
-        for name, end in (("low", 0), ("high", 1)):
-            frame[name] = [row["interval"][end] if "interval" in row else float("nan") for row in rows]
-        return Frame(frame)
-
-    def calibration(self, pool: str = "default", *, model: Optional[str] = None, window: Optional[str] = None) -> Dict[str, Any]:
-        """How well stated and calibrated confidence held of late, by model and of the decisions themselves. ``window``: latest, hour,
-        day."""
-        asked = urlencode(_given({"model": model, "window": window}))
-        return self._get(f"/v1/pools/{_part(pool)}/calibration" + (f"?{asked}" if asked else ""))
-
-    def pools(self) -> List[Dict[str, Any]]:
-        return self._get("/v1/pools")["pools"]
+    decide = _sent(_requests.decide)
+    feedback = _sent(_requests.feedback)
+    feedback_batch = _sent(_requests.feedback_batch)
+    decision = _sent(_requests.decision)
+    factors = _sent(_requests.factors)
+    calibration = _sent(_requests.calibration)
+    pools = _sent(_requests.pools)
+    _ready = _sent(_requests.ready)
 
     def ready(self) -> bool:
         """Whether the server takes requests. Does not raise when it does not, or is not there."""
         try:
-            return bool(self._get("/ready")["status"])
+            return self._ready()
         except MarginError:
             return False
 
     def close(self) -> None:
+        """Closes the kept connections."""
         self._transport.close()
 
     def __enter__(self) -> "Client":
@@ -111,50 +88,42 @@ class Client:
         self.close()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._url!r})"
-
-    def _get(self, path: str) -> Any:
-        return self._transport.send(Call("GET", path)).json()
-
-    def _post(self, path: str, body: Mapping[str, Any], key: Optional[str]) -> Any:
-        try:
-            data = json.dumps(body, allow_nan=False).encode()
-        except (TypeError, ValueError) as error:
-            raise InvalidArgument(f"the request cannot be written as JSON: {error}") from error
-        headers = {"Content-Type": "application/json", "Idempotency-Key": key or str(uuid.uuid4())}
-        return self._transport.send(Call("POST", path, data, headers)).json()
-
-
-def _awaited(method: Callable[Concatenate[Client, P], T]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
-    @functools.wraps(method)
-    async def call(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, functools.partial(method, self._client, *args, **kwargs))
-
-    return call
+        return f"Client({self._url!r})"
 
 
 class AsyncClient:
-    """Client's methods to be awaited; at most ``connections`` requests are under way at a time, each on a thread of the client's own. A
-    cancelled call may still arrive."""
+    """Client's methods to be awaited; at most ``connections`` requests are under way at a time, the others wait.
+
+    ``timeout`` is how many seconds one try may take as a whole. A call that is cancelled closes its connection; whether it had arrived by
+    then nobody knows, so ask again under the same ``idempotency_key``.
+    """
 
     def __init__(self, url: str = "http://127.0.0.1:8080", key: Optional[str] = None, *, timeout: float = 30.0, retries: int = 2,
                  context: Optional[ssl.SSLContext] = None, connections: int = 16) -> None:
-        self._client = Client(url, key, timeout=timeout, retries=retries, context=context)
-        self._threads = ThreadPoolExecutor(connections, "margin-client")
+        if connections < 1:
+            raise InvalidArgument(f"connections: got {connections}, expected a whole number from 1")
+        self._url = url
+        self._transport = AsyncTransport(Endpoint(url, key, timeout, retries, context), connections)
 
-    decide = _awaited(Client.decide)
-    feedback = _awaited(Client.feedback)
-    feedback_batch = _awaited(Client.feedback_batch)
-    decision = _awaited(Client.decision)
-    factors = _awaited(Client.factors)
-    calibration = _awaited(Client.calibration)
-    pools = _awaited(Client.pools)
-    ready = _awaited(Client.ready)
+    decide = _awaited(_requests.decide)
+    feedback = _awaited(_requests.feedback)
+    feedback_batch = _awaited(_requests.feedback_batch)
+    decision = _awaited(_requests.decision)
+    factors = _awaited(_requests.factors)
+    calibration = _awaited(_requests.calibration)
+    pools = _awaited(_requests.pools)
+    _ready = _awaited(_requests.ready)
+
+    async def ready(self) -> bool:
+        """Whether the server takes requests. Does not raise when it does not, or is not there."""
+        try:
+            return await self._ready()
+        except MarginError:
+            return False
 
     async def close(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
-        self._client.close()
+        """Closes the kept connections."""
+        await self._transport.close()
 
     async def __aenter__(self) -> "AsyncClient":
         return self
@@ -163,12 +132,4 @@ class AsyncClient:
         await self.close()
 
     def __repr__(self) -> str:
-        return f"AsyncClient({self._client._url!r})"
-
-
-def _given(fields: Mapping[str, Any]) -> Dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _part(name: str) -> str:
-    return quote(name, safe="")
+        return f"AsyncClient({self._url!r})"

@@ -51,5 +51,6 @@ void bind_metrics(py::module_& module);
 void bind_log(py::module_& module);
 void bind_replay(py::module_& module);
 void bind_experiments(py::module_& module);
+void bind_fixed_experiments(py::module_& experiments);
 
 }  // namespace margin::python

@@ -13,10 +13,12 @@
 #include "experiment/pool_report.h"
 #include "experiment/resolution_report.h"
 #include "experiment/selection_report.h"
+#include "experiment/shift_pools.h"
 #include "experiment/shift_report.h"
 #include "experiment/shown.h"
 #include "experiment/split_report.h"
 #include "experiment/transfer_report.h"
+#include "experiment/votes_report.h"
 #include "frame.h"
 #include "grid.h"
 
@@ -85,8 +87,6 @@ void require_answers(const Stream& stream) {
   }
 }
 
-[[noreturn]] void raise_stopped() { raise({ErrorCode::kUnavailable, "stopped"}); }
-
 // The results of run(0) .. run(count - 1), computed without the interpreter. A run that was stopped has none.
 template <class Run>
 auto one_by_one(Grid& grid, std::size_t count, const Run& run) {
@@ -98,7 +98,7 @@ auto one_by_one(Grid& grid, std::size_t count, const Run& run) {
       results.push_back(std::move(*result));
     }
   });
-  if (results.size() < count) raise_stopped();
+  if (results.size() < count) raise(kStopped);
   return results;
 }
 
@@ -292,6 +292,61 @@ Report ablation(const Places& places, Methods methods, const py::dict& given) {
   return experiment::ablation_report(results, sweeps, setting);
 }
 
+std::vector<experiment::VoteEntrant> vote_entrants(const std::vector<std::string>& names, const std::string& focus) {
+  if (std::find(names.begin(), names.end(), focus) == names.end()) {
+    raise({ErrorCode::kNotFound, "focus: " + focus + " is not among the votes"});
+  }
+  std::vector<experiment::VoteEntrant> votes;
+  for (const std::string& name : names) votes.push_back({name, value_of(make_vote(name))});
+  return votes;
+}
+
+// `pools`: sizes, of which 0 is all models.
+Report votes(const Places& places, Methods methods, const py::dict& given) {
+  const Options options(given);
+  Grid grid(std::move(methods), options);
+  const experiment::PassesOptions& passes = grid.setting.options;
+  const experiment::VotesOptions wanted{.orderings = shift_options(grid, options).orderings,
+                                        .seed = passes.seed,
+                                        .resamples = passes.resamples,
+                                        .threads = passes.threads,
+                                        .max_error = options.number("max_error"),
+                                        .pass = passes.pass};
+  require_probability("max_error", wanted.max_error);
+  const std::string focus = options.text("focus");
+  const auto entrants = vote_entrants(options.texts("votes"), focus);
+  const std::size_t subsets = options.count("subsets");
+  if (subsets < 1) raise({ErrorCode::kInvalidArgument, "subsets: expected at least 1"});
+  const std::vector<Condition> conditions = conditions_of(grid, places);
+  std::vector<std::vector<Entrant>> calibrators;
+  for (const Condition& condition : conditions) calibrators.push_back(grid.entrants(condition.stream));
+
+  std::vector<experiment::VotesGroup> groups;
+  bool stopped = false;
+  const auto run_group = [&](std::size_t size, std::size_t method) {
+    experiment::VotesGroup group(experiment::pool_name(size) + ", " + grid.methods[method].first, focus);
+    for (std::size_t i = 0; i < conditions.size(); ++i) {
+      for (const std::vector<ModelId>& pool : experiment::pools_of(conditions[i], size, subsets, wanted.seed)) {
+        const auto result = experiment::run_votes(experiment::with_models(conditions[i], pool), *calibrators[i][method].method, entrants,
+                                                  wanted, &grid.progress);
+        stopped = !result;
+        if (stopped) return;
+        group.add(*result);
+      }
+    }
+    if (group.conditions() > 0) groups.push_back(std::move(group));
+  };
+  const std::vector<std::size_t> sizes = options.counts("pools");
+  grid.run([&] {
+    for (const std::size_t size : sizes) {
+      for (std::size_t method = 0; method < grid.methods.size() && !stopped; ++method) run_group(size, method);
+    }
+  });
+  if (stopped) raise(kStopped);
+  if (groups.empty()) raise({ErrorCode::kInvalidArgument, "pools: no condition has as many models"});
+  return experiment::votes_report(groups, wanted, focus);
+}
+
 Report pool(const Log& log, Methods methods, const py::dict& given) {
   const Options options(given);
   Grid grid(std::move(methods), options);
@@ -328,7 +383,7 @@ Report pool(const Log& log, Methods methods, const py::dict& given) {
     }
   });
   if (refused) raise(*refused);
-  if (results.size() < scenarios.size()) raise_stopped();
+  if (results.size() < scenarios.size()) raise(kStopped);
   return experiment::pool_report(results, wanted);
 }
 
@@ -359,7 +414,9 @@ void bind_experiments(py::module_& core) {
   of_places("transfer", &transfer);
   of_places("feedback", &feedback);
   of_places("ablation", &ablation);
+  of_places("votes", &votes);
   module.def("pool", &pool, py::arg("log"), py::arg("methods"), py::arg("options"));
+  bind_fixed_experiments(module);
 }
 
 }  // namespace margin::python

@@ -76,27 +76,36 @@ experiment::PassOptions pass_options(const Options& options) {
           .audits = {.rate = audit}};
 }
 
-Grid::Grid(Methods all, const Options& options) : methods(std::move(all)) {
+experiment::RowSelection row_selection(const Options& options) {
   const std::string malformed = options.text("malformed");
   if (malformed != "keep" && malformed != "exclude") {
     raise({ErrorCode::kInvalidArgument, "malformed: got " + malformed + ", expected keep or exclude"});
   }
-  selection = {.phases = options.texts("phases"),
-               .models = options.texts("models"),
-               .channels = options.texts("channels"),
-               .exclude_without_answer = malformed == "exclude",
-               .kind = value_of(parse_answer_kind(options.text("kind")))};
+  return {.phases = options.texts("phases"),
+          .models = options.texts("models"),
+          .channels = options.texts("channels"),
+          .exclude_without_answer = malformed == "exclude",
+          .kind = value_of(parse_answer_kind(options.text("kind")))};
+}
+
+experiment::Threads threads_of(const Options& options) { return {count_within(options, "threads", 0, 1024)}; }
+
+std::uint32_t count_within(const Options& options, const char* name, std::uint32_t low, std::uint32_t high) {
+  const std::uint64_t count = options.count(name);
+  if (low <= count && count <= high) return static_cast<std::uint32_t>(count);
+  raise({ErrorCode::kInvalidArgument, std::string(name) + ": got " + std::to_string(count) + ", expected a whole number in [" +
+                                          std::to_string(low) + ", " + std::to_string(high) + "]"});
+}
+
+Grid::Grid(Methods all, const Options& options) : methods(std::move(all)), selection(row_selection(options)) {
   setting.vote = options.text("vote");
   vote = value_of(make_vote(setting.vote, to_parameters(setting.vote, options.all()["vote_parameters"].cast<py::dict>())));
-  constexpr std::uint64_t kMost = 1'000'000;
-  for (const char* name : {"orderings", "resamples"}) {
-    if (options.count(name) > kMost) raise({ErrorCode::kInvalidArgument, std::string(name) + ": expected at most 1000000"});
-  }
-  setting.options = {.orderings = static_cast<std::uint32_t>(options.count("orderings")),
+  constexpr std::uint32_t kMost = 1'000'000;
+  setting.options = {.orderings = count_within(options, "orderings", 0, kMost),
                      .seed = options.count("seed"),
                      .pass = pass_options(options),
-                     .resamples = options.count("resamples"),
-                     .threads = {static_cast<unsigned>(std::min<std::uint64_t>(options.count("threads"), 1024))}};
+                     .resamples = count_within(options, "resamples", 0, kMost),
+                     .threads = threads_of(options)};
   for (const auto& [label, method] : methods) {
     if (!py::isinstance<NamedCalibrator>(method)) continue;
     if (method.cast<const NamedCalibrator&>().core().info().design_time) setting.unfitted.push_back(label);
@@ -134,6 +143,11 @@ std::vector<experiment::Entrant> Grid::entrants(const experiment::Stream& stream
 }
 
 void Grid::run(const std::function<void()>& work) {
+  run_stoppable(progress, work);
+  failure.rethrow();
+}
+
+void run_stoppable(experiment::Progress& progress, const std::function<void()>& work) {
   std::mutex mutex;
   std::condition_variable ended;
   bool done = false;
@@ -158,7 +172,6 @@ void Grid::run(const std::function<void()>& work) {
     worker.join();
   }
   if (interrupted) throw py::error_already_set();
-  failure.rethrow();
 }
 
 experiment::Stream only_stream(const Log& log, const experiment::RowSelection& selection) {

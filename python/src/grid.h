@@ -39,6 +39,12 @@ class Options {
   py::dict given_;
 };
 
+// Runs without the interpreter, looking for Ctrl-C now and then, which stops the work through `progress` and is raised.
+void run_stoppable(experiment::Progress& progress, const std::function<void()>& work);
+
+// Raised when something but Ctrl-C or a calibrator stopped a run.
+inline const Error kStopped{ErrorCode::kUnavailable, "stopped"};
+
 // Labels and methods: margin.Calibrator objects that have seen nothing, or objects with predict and learn.
 using Methods = std::vector<std::pair<std::string, py::object>>;
 
@@ -47,7 +53,7 @@ struct Grid {
 
   // Fresh, and fitted on `fit` where they are fitted at all and it is there.
   [[nodiscard]] std::vector<experiment::Entrant> entrants(const experiment::Stream& stream, const std::optional<Log>& fit = {});
-  // Runs without the interpreter, looking for Ctrl-C now and then. Raises what stopped it.
+  // As run_stoppable; also raises what a calibrator written in Python raised.
   void run(const std::function<void()>& work);
 
   Methods methods;
@@ -60,6 +66,12 @@ struct Grid {
 
 // kSelected and what goes with it. InvalidArgument as the command line says it.
 [[nodiscard]] experiment::PassOptions pass_options(const Options& options);
+// The rows that the options choose.
+[[nodiscard]] experiment::RowSelection row_selection(const Options& options);
+// At most 1024.
+[[nodiscard]] experiment::Threads threads_of(const Options& options);
+// InvalidArgument: not in [low, high].
+[[nodiscard]] std::uint32_t count_within(const Options& options, const char* name, std::uint32_t low, std::uint32_t high);
 [[nodiscard]] RemedyKind remedy_kind(const std::string& name);
 
 // One stream: where the log has several channels the selection must choose one.

@@ -26,6 +26,15 @@ const char* exception_of(ErrorCode code) {
   throw py::error_already_set();
 }
 
+// pybind11 before 2.12 reads the arrays of numpy 2 at the wrong places, and nobody knows those of numpy 3.
+void require_known_numpy() {
+  constexpr int kNewest = PYBIND11_VERSION_HEX < 0x020C0000 ? 1 : 2;
+  const auto version = py::module_::import("numpy").attr("__version__").cast<std::string>();
+  if (std::atoi(version.c_str()) <= kNewest) return;
+  throw py::import_error("margin was built for numpy up to " + std::to_string(kNewest) + ", this is numpy " + version +
+                         ": build it anew (pip install), which takes the pybind11 that numpy needs");
+}
+
 }  // namespace
 
 void raise(const Error& error) { raise_as(exception_of(error.code), error.message); }
@@ -35,6 +44,7 @@ void raise_wrong_type(const std::string& message) { raise_as("WrongType", messag
 
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The C++ core of MARGIN. Import margin instead: it has everything that is meant to be used.";
+  margin::python::require_known_numpy();
   margin::python::bind_calibrator(module);
   margin::python::bind_pool(module);
   margin::python::bind_metrics(module);

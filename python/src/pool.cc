@@ -286,9 +286,28 @@ std::unique_ptr<NamedPool> restored(const py::bytes& snapshot) {
   return std::make_unique<NamedPool>(value_of(Pool::restore(std::string(snapshot))));
 }
 
+std::vector<py::dict> vote_list() {
+  std::vector<py::dict> all;
+  for (const VoteInfo* const info : vote_catalog()) {
+    py::dict one;
+    one["identifier"] = info->identifier;
+    one["version"] = info->version;
+    one["summary"] = info->summary;
+    one["learns"] = info->learns;
+    one["parameters"] = python::to_dict(info->parameters);
+    all.push_back(one);
+  }
+  return all;
+}
+
 }  // namespace
 
 void bind_pool(py::module_& module) {
+  module.def("votes", &vote_list,
+             "Every way to count votes: identifier, version, summary, whether it learns, and its parameters with their ranges.\n\n"
+             ">>> import margin\n"
+             ">>> \"stacked\" in [vote[\"identifier\"] for vote in margin.votes()]\n"
+             "True\n");
   py::class_<NamedPool>(module, "PoolCore", "What margin.Pool is made of.")
       .def(py::init<const py::dict&>(), py::arg("settings"))
       .def("decide", &NamedPool::decide, py::arg("responses"), py::arg("options"))

@@ -194,7 +194,9 @@ def test_what_may_help_is_tried_again_under_the_same_key(flaky, script):
     ([(409, {}, b"{}")], 1, margin.Conflict),
     ([(503, {"Retry-After": "3600"}, BUSY[2])], 1, margin.Unavailable),
     ([(200, {}, b"<html>")], 1, margin.Unavailable),
-], ids=range(7))
+    ([(200, {}, b'{"status":"applied"}')], 1, margin.Unavailable),
+    ([(200, {}, b"[1]")], 1, margin.Unavailable),
+], ids=range(9))
 def test_what_cannot_help_is_raised(flaky, script, tries, error):
     flaky.script[:] = script
     with pytest.raises(error):

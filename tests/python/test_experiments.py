@@ -32,8 +32,9 @@ def assert_equal(report, printed):
                                   np.array([np.nan if v is None else v for v in values], dtype=float),
                                   equal_nan=True), title
             if any(isinstance(cell, dict) for cell in cells):
-                lows = [cell["low"] if isinstance(cell, dict) else np.nan for cell in cells]
-                assert np.array_equal(frame[column["name"] + "_low"], lows, equal_nan=True), title
+                for end in ("low", "high"):
+                    ends = [cell[end] if isinstance(cell, dict) else np.nan for cell in cells]
+                    assert np.array_equal(frame[f"{column['name']}_{end}"], ends, equal_nan=True), title
 
 
 ON_ONE_LOG = [
@@ -47,9 +48,9 @@ ON_ONE_LOG = [
 
 @pytest.mark.parametrize("name, options, flags", ON_ONE_LOG, ids=[case[0] for case in ON_ONE_LOG])
 def test_experiments_on_one_log_equal_the_command_line(file, name, options, flags):
-    with_intervals = FEW_FLAGS if name != "convergence" else ["--orderings", 3]
-    printed = cli.as_json("experiment", name, file, "--method", "margin,margin_adaptive", *with_intervals, *flags)
-    assert_equal(getattr(experiments, name)(file, ["margin", "margin_adaptive"], **FEW, **options), printed)
+    few, few_flags = (FEW, FEW_FLAGS) if name != "convergence" else ({"orderings": 3}, ["--orderings", 3])
+    printed = cli.as_json("experiment", name, file, "--method", "margin,margin_adaptive", *few_flags, *flags)
+    assert_equal(getattr(experiments, name)(file, ["margin", "margin_adaptive"], **few, **options), printed)
 
 
 def test_shift_equals_the_command_line(file):
@@ -80,6 +81,41 @@ def test_ablation_equals_the_command_line(file):
 def test_pool_equals_the_command_line(file):
     printed = cli.as_json("experiment", "pool", file, "--orderings", 2, "--method", "margin,margin_adaptive", "--observations", 600)
     assert_equal(experiments.pool(file, ["margin", "margin_adaptive"], orderings=2, observations=600), printed)
+
+
+def test_votes_equal_the_command_line(file):
+    printed = cli.as_json("experiment", "votes", "--source", f"{file}:01", "--target", f"{file}:02", "--method", "margin,margin_adaptive",
+                          "--votes", "stacked,sum,majority", "--focus", "sum", "--max-error", 0.2, "--pools", "2,all", "--subsets", 3,
+                          *FEW_FLAGS)
+    report = experiments.votes((file, "01"), (file, "02"), ["margin", "margin_adaptive"], votes=["stacked", "sum", "majority"], focus="sum",
+                               max_error=0.2, pools=[2, "all"], subsets=3, **FEW)
+    assert_equal(report, printed)
+    printed = cli.as_json("experiment", "votes", "--all-pairs", file, "--feedback", "selected", "--remedy", "implied", "--lag", 5,
+                          *FEW_FLAGS)
+    assert_equal(experiments.votes(file, feedback="selected", remedy="implied", lag=5, **FEW), printed)
+
+
+def test_every_pair_of_phases_is_the_grid_of_the_command_line(file):
+    printed = cli.as_json("experiment", "shift", "--all-pairs", file, "--method", "raw,margin", *FEW_FLAGS)
+    assert_equal(experiments.shift(file, methods=["raw", "margin"], **FEW), printed)
+
+
+def test_watch_equals_the_command_line(tmp_path):
+    path = tmp_path / "collapse.jsonl"
+    cli.run("simulate", "collapse", "--tasks", 800, "--seed", 3, "--out", path)
+    report = experiments.watch(path, false_reports=1e-3)
+    assert report.frame.rows, "a collapse is seen"
+    assert_equal(report, cli.as_json("experiment", "watch", path, "--false-reports", 1e-3))
+
+
+def test_gaming_equals_the_command_line():
+    printed = cli.as_json("experiment", "gaming", "--runs", 4, "--tasks", 300, "--seed", 5, "--false-reports", 1e-4)
+    assert_equal(experiments.gaming(runs=4, tasks=300, seed=5, false_reports=1e-4), printed)
+
+
+def test_paper_equals_the_command_line():
+    printed = cli.as_json("experiment", "paper", "--orderings", 1, "--resamples", 20, "--seed", 2)
+    assert_equal(experiments.paper(orderings=1, resamples=20, seed=2), printed)
 
 
 def test_a_report_is_a_page(file, tmp_path):
@@ -121,6 +157,20 @@ def test_what_is_refused_is_named(file):
         (lambda: experiments.feedback(file, file, audits=[0.1], **FEW), margin.InvalidArgument, "remedies"),
         (lambda: experiments.inversion(file, subsets={"few": ["nobody"]}, **FEW), margin.NotFound, "nobody"),
         (lambda: experiments.split(file, at="soon", **FEW), margin.InvalidArgument, "soon"),
+        (lambda: experiments.votes(file, votes=["sum"], **FEW), margin.NotFound, "focus: stacked"),
+        (lambda: experiments.votes(file, votes=["loudest", "stacked"], **FEW), margin.NotFound, "loudest"),
+        (lambda: experiments.votes(file, pools=[0], **FEW), margin.InvalidArgument, "pools"),
+        (lambda: experiments.votes(file, pools=[99], **FEW), margin.InvalidArgument, "as many models"),
+        (lambda: experiments.votes(file, max_error=2, **FEW), margin.InvalidArgument, "max_error"),
+        (lambda: experiments.votes((file, "01"), **FEW), margin.InvalidArgument, "target"),
+        (lambda: experiments.watch(file, false_reports=0.5), margin.InvalidArgument, "false_reports"),
+        (lambda: experiments.gaming(runs=0), margin.InvalidArgument, "runs"),
+        (lambda: experiments.gaming(tasks=10), margin.InvalidArgument, "tasks"),
+        (lambda: experiments.paper(orderings=0), margin.InvalidArgument, "orderings"),
+        (lambda: experiments.paper(orderings=-1), margin.WrongType, "orderings"),
+        (lambda: experiments.shift((file, "01"), (file, "02"), phases="01"), TypeError, "phases"),
+        (lambda: experiments.pool(file, lag=3), TypeError, "lag"),
+        (lambda: margin.replay(file, resamples=5), TypeError, "resamples"),
         (lambda: experiments.selection([{
             "task": "q",
             "model": "a",

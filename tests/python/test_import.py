@@ -20,6 +20,11 @@ def test_nothing_heavy_comes_along():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
+def test_a_numpy_that_the_module_cannot_read_is_refused():
+    code = "import numpy; numpy.__version__ = '9.0.0'\ntry:\n    import margin\nexcept ImportError as error:\n    print(error)"
+    assert "numpy 9.0.0" in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
 def test_versions_agree():
     import os
     import pathlib

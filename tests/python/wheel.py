@@ -1,10 +1,8 @@
 """The sdist builds, and its wheel works in a fresh virtual environment: wheel.py SOURCE FOLDER [--all]
 
 Makes the sdist of SOURCE in FOLDER, unpacks it, makes its wheel there, installs that into a new virtual environment and runs the other
-suites of
-this folder against it. The environment sees Debian's numpy, scikit-learn and pytest; with --all it has its own of everything, the newest,
-with
-pandas, polars, pyarrow and River, and runs frames.py as well. Needs a package index for scikit-build-core.
+suites of this folder against it. The environment sees Debian's numpy, scikit-learn and pytest; with --all it has its own of everything, the
+newest, with pandas, polars, pyarrow and River, and runs frames.py as well. Needs a package index for scikit-build-core.
 """
 import argparse
 import os
@@ -30,6 +28,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
     chosen = parser.parse_args()
+    chosen.folder = chosen.folder.resolve()  # some of what follows runs in it
     shutil.rmtree(chosen.folder, ignore_errors=True)
     chosen.folder.mkdir(parents=True)
 
