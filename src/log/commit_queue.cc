@@ -36,10 +36,25 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
     ++figures_.waiting;
     figures_.waiting_bytes += item.bytes.size();
     waiting_.push_back(std::move(item));
-    if (committing_ || waiting_.size() > 1) return {};  // the thread is awake or has been woken
+    // Corked, it is woken by uncork(); otherwise it is awake or has been woken for an earlier one.
+    if (corked_ || committing_ || waiting_.size() > 1) return {};
   }
   arrived_.notify_one();
   return {};
+}
+
+void CommitQueue::cork() {
+  const std::lock_guard lock(mutex_);
+  corked_ = true;
+}
+
+void CommitQueue::uncork() {
+  {
+    const std::lock_guard lock(mutex_);
+    corked_ = false;
+    if (committing_ || waiting_.empty()) return;
+  }
+  arrived_.notify_one();
 }
 
 void CommitQueue::on_commit(std::function<void()> listener) {
@@ -65,6 +80,7 @@ LogFigures CommitQueue::figures() const {
 }
 
 void CommitQueue::flush() {
+  uncork();
   std::unique_lock lock(mutex_);
   finished_.wait(lock, [this, target = taken_] { return acknowledged_ >= target; });
 }

@@ -44,6 +44,8 @@ class CommitQueue {
 
   // The functions of EventLog of the same names.
   Status append(const Entry& entry, EventLog::Acknowledge acknowledge);
+  void cork();
+  void uncork();
   void on_commit(std::function<void()> listener);
   Status writable();
   // All but stored_bytes.
@@ -77,6 +79,7 @@ class CommitQueue {
   LogFigures figures_;
   std::chrono::steady_clock::time_point batch_since_{};  // of the oldest append in the batch being committed
   bool committing_ = false;
+  bool corked_ = false;             // appends do not wake the thread
   std::uint64_t taken_ = 0;         // appends ever taken
   std::uint64_t acknowledged_ = 0;  // of those, acknowledged
   Status health_{};

@@ -7,7 +7,7 @@
 //   Status taken = log.append({.pool = "default", .event = event}, [&](Result<std::uint64_t> offset) { done.push(std::move(offset)); });
 //
 // Threads: every function may be called from any thread. Acknowledgements and the commit listener run on the log's own thread; they must be
-// short and may call nothing here but append() and figures(). All functions but those two may wait for the disk.
+// short and may call nothing here but append() and figures(). Those two, cork() and uncork() never wait for the disk, the others may.
 #pragma once
 
 #include <chrono>
@@ -107,6 +107,11 @@ class EventLog {
   // Refused at once, without an acknowledgement: kLimit (the queue is full: overload; or the entry is too big), kInvalidArgument (the
   // pool's name), kUnavailable (closed).
   [[nodiscard]] virtual Status append(const Entry& entry, Acknowledge acknowledge) = 0;
+
+  // Hints, for whoever appends several entries in a row: appends after cork() need not begin a commit, so that those up to uncork() can
+  // share one. Nothing waits longer than until flush() or close().
+  virtual void cork() {}
+  virtual void uncork() {}
 
   // Called after the acknowledgements of each commit, once for all of them. Set before the first append.
   virtual void on_commit(std::function<void()> listener) = 0;

@@ -14,6 +14,8 @@ MemoryLog::MemoryLog(const MemoryLogOptions& options)
                              .probe = [] { return Status(); }}) {}
 
 Status MemoryLog::append(const Entry& entry, Acknowledge acknowledge) { return queue_.append(entry, std::move(acknowledge)); }
+void MemoryLog::cork() { queue_.cork(); }
+void MemoryLog::uncork() { queue_.uncork(); }
 void MemoryLog::on_commit(std::function<void()> listener) { queue_.on_commit(std::move(listener)); }
 
 Result<std::vector<Record>> LogInMemory::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {

@@ -38,6 +38,8 @@ class MemoryLog final : public LogInMemory {
   ~MemoryLog() override { queue_.close(); }
 
   [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
+  void cork() override;
+  void uncork() override;
   void on_commit(std::function<void()> listener) override;
   [[nodiscard]] Status writable() override;
   [[nodiscard]] LogFigures figures() const override;

@@ -74,6 +74,13 @@ Status Database::prepare(Statement& statement, const char* sql) {
   return {};
 }
 
+Status Database::execute_prepared(Statement& statement, const char* sql) {
+  if (!statement.prepared()) {
+    if (Status status = prepare(statement, sql); !status) return status;
+  }
+  return statement().finish();
+}
+
 Result<std::int64_t> Database::integer(const char* sql) {
   Statement statement;
   if (Status status = prepare(statement, sql); !status) return status.error();
@@ -90,13 +97,13 @@ Transaction::~Transaction() {
 }
 
 Status Transaction::begin() {
-  if (Status status = database_.execute("BEGIN IMMEDIATE"); !status) return status;
+  if (Status status = database_.execute_prepared(database_.begin_, "BEGIN IMMEDIATE"); !status) return status;
   open_ = true;
   return {};
 }
 
 Status Transaction::commit() {
-  if (Status status = database_.execute("COMMIT"); !status) return status;
+  if (Status status = database_.execute_prepared(database_.commit_, "COMMIT"); !status) return status;
   open_ = false;
   return {};
 }

@@ -39,6 +39,7 @@ class Execution {
 class Statement {
  public:
   Statement() = default;
+  [[nodiscard]] bool prepared() const { return statement_ != nullptr; }
 
   // Starts it with these values for ?1, ?2, ...: integers, or bytes as std::string_view.
   template <class... Values>
@@ -76,10 +77,16 @@ class Database {
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
  private:
+  friend class Transaction;
+  // A statement that is run again and again: prepared when it is first needed.
+  [[nodiscard]] Status execute_prepared(Statement& statement, const char* sql);
+
   struct Close {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
   std::unique_ptr<sqlite3, Close> handle_;
+  Statement begin_;
+  Statement commit_;
 };
 
 // Undoes what was not committed.

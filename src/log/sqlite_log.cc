@@ -53,6 +53,14 @@ Status SqliteLog::append(const Entry& entry, Acknowledge acknowledge) {
   return queue_ ? queue_->append(entry, std::move(acknowledge)) : looking();
 }
 
+void SqliteLog::cork() {
+  if (queue_) queue_->cork();
+}
+
+void SqliteLog::uncork() {
+  if (queue_) queue_->uncork();
+}
+
 void SqliteLog::on_commit(std::function<void()> listener) {
   if (queue_) queue_->on_commit(std::move(listener));
 }

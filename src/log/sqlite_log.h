@@ -50,6 +50,8 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] Status check_file() { return reader_.check_file(); }
 
   [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
+  void cork() override;
+  void uncork() override;
   void on_commit(std::function<void()> listener) override;
   [[nodiscard]] Result<std::vector<Record>> read(std::string_view pool, std::uint64_t from, std::size_t records_max) override;
   [[nodiscard]] Result<std::optional<Record>> find(std::string_view pool, const Uuid& id) override;

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "log/log_fixture.h"
 #include "log/recovery.h"
@@ -366,6 +368,30 @@ TEST_F(SqliteLogTest, ABackupPutInPlaceOfALongerStoreIsItsNewTruth) {
   open();
   EXPECT_EQ(log_->read("p", 0, 100)->size(), 10);
   append(10, 12);
+}
+
+TEST_F(SqliteLogTest, CorkedAppendsShareOneCommit) {
+  open({.durability = Durability::kProcess});
+  append(0, 1);
+  const std::uint64_t commits = log_->figures().commits;
+  const auto append_and_wait_a_moment = [this](std::uint64_t n) {
+    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)}, {}).ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  log_->cork();
+  for (std::uint64_t n = 1; n < 4; ++n) append_and_wait_a_moment(n);
+  EXPECT_EQ(log_->figures().waiting, 3);
+  log_->uncork();
+  log_->flush();
+  EXPECT_EQ(log_->figures().commits, commits + 1);
+  EXPECT_EQ(log_->read("p", 0, 10)->size(), 4);
+}
+
+TEST_F(SqliteLogTest, NothingStaysCorkedBeyondAFlush) {
+  open({.durability = Durability::kProcess});
+  log_->cork();
+  append(0, 3);
+  EXPECT_EQ(log_->read("p", 0, 10)->size(), 3);
 }
 
 TEST_F(SqliteLogTest, ADamagedBackupReplacesNothing) {

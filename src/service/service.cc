@@ -143,6 +143,7 @@ Status Service::commit(Prepared prepared, Done done) {
   auto waiting = std::make_shared<std::unique_ptr<Waiting>>(std::make_unique<Waiting>());
   Entry entry{.pool = prepared.pool->name(), .event = std::move(prepared.event), .mark = prepared.mark, .note = prepared.note};
   Waiting* held = waiting->get();
+  gather();
   Status taken = log_.append(entry, [this, waiting](Result<std::uint64_t> offset) {
     (*waiting)->acknowledged = std::move(offset);
     const std::lock_guard lock(mutex_);
@@ -156,6 +157,16 @@ Status Service::commit(Prepared prepared, Done done) {
   held->done = std::move(done);
   ++in_flight_;
   return {};
+}
+
+void Service::gather() {
+  if (std::exchange(gathering_, true)) return;
+  log_.cork();
+  options_.post([this, alive = alive_] {
+    if (!*alive) return;
+    gathering_ = false;
+    log_.uncork();
+  });
 }
 
 void Service::settle_all() {

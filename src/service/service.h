@@ -111,6 +111,8 @@ class Service {
   Service(EventLog& log, ServiceOptions options);
   Status recover();
   void add_pool(const std::string& name, Pool pool, std::uint64_t next_offset);
+  // What is committed in this turn of the loop shares a transaction.
+  void gather();
   void drain();
   // Waits for the disk.
   void settle_all();
@@ -135,6 +137,7 @@ class Service {
   std::map<std::string, std::vector<AwaitingFold>> awaiting_fold_;
   Listener listener_;
   std::size_t in_flight_ = 0;
+  bool gathering_ = false;
   std::int64_t last_id_ms_ = 0;
 
   std::mutex mutex_;
