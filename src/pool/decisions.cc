@@ -36,11 +36,13 @@ DecisionRecord* Decisions::find(Uuid id) { return const_cast<DecisionRecord*>(st
 
 DecisionRecord& Decisions::add(DecisionRecord record) {
   numbers_.emplace(record.id, first_ + records_.size());
+  if (record.pending()) ++pending_;
   return records_.emplace_back(std::move(record));
 }
 
 void Decisions::forget_oldest(const LastLook& last_look) {
   last_look(records_.front());
+  if (records_.front().pending()) --pending_;
   numbers_.erase(records_.front().id);
   records_.pop_front();
   ++first_;

@@ -96,10 +96,14 @@ struct DecisionRecord {
 class Decisions {
  public:
   [[nodiscard]] std::size_t size() const { return records_.size(); }
+  // How many wait for an outcome.
+  [[nodiscard]] std::size_t pending() const { return pending_; }
   [[nodiscard]] const DecisionRecord* find(Uuid id) const;
   [[nodiscard]] DecisionRecord* find(Uuid id);
   // The id is new and the time no earlier than the last one's.
   DecisionRecord& add(DecisionRecord record);
+  // The last outcome that a record waited for has come.
+  void completed() { --pending_; }
 
   // `last_look` sees each record before it is forgotten.
   using LastLook = std::function<void(DecisionRecord&)>;
@@ -127,6 +131,7 @@ class Decisions {
   std::deque<DecisionRecord> records_;     // oldest first
   std::map<Uuid, std::uint64_t> numbers_;  // a record's number; the oldest has first_
   std::uint64_t first_ = 0;
+  std::size_t pending_ = 0;  // records whose pending() holds
 };
 
 }  // namespace margin::internal

@@ -81,6 +81,7 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
   if (fresh.empty()) return {.status = ApplyStatus::kDuplicate};
 
   ApplyResult result;
+  const bool waited = decision.pending();
   // What was implied before and is now confirmed has been learned already.
   std::vector<std::size_t> graded, news;
   for (const std::size_t i : fresh) {
@@ -101,6 +102,7 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
     news.push_back(i);
   }
   if (graded.empty()) return result;
+  if (waited && !decision.pending()) decisions.completed();
 
   bool everybody = true;
   bool beyond_audits = false;

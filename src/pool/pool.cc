@@ -55,17 +55,13 @@ std::int64_t Pool::time_ms() const { return state_->time_ms; }
 bool Pool::frozen() const { return state_->frozen; }
 bool Pool::needs_fold() const { return state_->needs_fold(); }
 std::vector<std::string> Pool::present_models() const { return state_->members.present_names(); }
+std::size_t Pool::pending_decisions() const { return state_->decisions.pending(); }
 std::size_t Pool::early_outcomes() const { return state_->early.outcomes(); }
 std::vector<FactorRow> Pool::factors() const { return state_->factors(); }
 std::vector<Alarm> Pool::alarms() const { return state_->alarms(); }
 bool Pool::knows(Uuid decision) const { return state_->decisions.find(decision) != nullptr; }
 std::optional<DecisionView> Pool::decision(Uuid id) const { return state_->view(id); }
 std::vector<Uuid> Pool::latest_decisions(std::size_t count) const { return state_->latest(count); }
-
-std::size_t Pool::pending_decisions() const {
-  return static_cast<std::size_t>(
-      std::count_if(state_->decisions.begin(), state_->decisions.end(), [](const auto& decision) { return decision.pending(); }));
-}
 
 Result<double> Pool::calibrate(std::string_view model, std::string_view channel, std::string_view segment, double confidence) const {
   if (!internal::is_probability(confidence)) return internal::out_of_range("confidence", confidence, "a number in [0, 1]");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -217,6 +218,17 @@ class Server {
   int folds_ = 0;
 };
 
+// Counted one by one, where the pool keeps a number.
+std::size_t counted_pending(const Pool& pool) {
+  std::size_t pending = 0;
+  for (const Uuid id : pool.latest_decisions(std::numeric_limits<std::size_t>::max())) {
+    const auto decision = pool.decision(id);
+    pending += std::any_of(decision->responses.begin(), decision->responses.end(),
+                           [](const ResponseView& response) { return response.usable && !response.outcome; });
+  }
+  return pending;
+}
+
 // How often the pool was folded again.
 int live(std::uint64_t seed) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
@@ -233,6 +245,9 @@ int live(std::uint64_t seed) {
     if (server.fold_is_due() && random.chance(0.3)) server.fold_back();
     if (random.chance(0.03)) server.keep_snapshot();
     if (random.chance(0.01) && !server.fold_is_due()) server.crash();
+    if (step % 8 == 0) {
+      EXPECT_EQ(server.pool().pending_decisions(), counted_pending(server.pool())) << "after step " << step;
+    }
   }
   if (server.fold_is_due()) server.fold_back();
   EXPECT_EQ(fold(Pool(), server.log()).digest(), server.pool().digest()) << "replay of the log";
