@@ -5,6 +5,7 @@
 
 #include "base/beta.h"
 #include "base/encoding.h"
+#include "calibrate/rate.h"
 #include "margin/math.h"
 
 namespace margin {
@@ -92,6 +93,7 @@ Status DecisionTrust::observe(const DecisionOutcome& outcome) {
   for (History& bin : history_) {
     bin.weights *= kept;
     bin.squares *= kept * kept;
+    if (bin.weights < internal::kFaded) bin = History();
   }
   History& own = history_[static_cast<std::size_t>(band_of(outcome.share, kBins))];
   own.weights += outcome.weight;

@@ -9,6 +9,10 @@
 
 namespace margin::internal {
 
+// A decayed sum below this is nothing, and is set to it: further down it would end among the numbers whose square is 0, no snapshot of
+// which is sound, and where arithmetic is slow.
+inline constexpr double kFaded = 1e-100;
+
 // A rate in (0, 1].
 [[nodiscard]] inline ParameterSpec rate_parameter(std::string name, double fallback, std::string meaning) {
   ParameterSpec spec = number_parameter(std::move(name), fallback, 0.0, 1.0, std::move(meaning));

@@ -50,6 +50,7 @@ void Evidence::observe(const Observation& observation) {
     fading.squares *= kept * kept;
     fading.stated *= kept;
     fading.right *= kept;
+    if (fading.weights < kFaded) fading = {.count = fading.count};
   }
   own.weights += rate;
   own.squares += rate * rate;
