@@ -12,10 +12,10 @@ int refuse(const Error& error) {
 }
 
 Command add_state(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("state", "Look after a server's store: show, verify, back up, compact, carry states");
+  CLI::App* app = root.add_subcommand("state", "Look after a server's store: show, verify, back up, compact, erase, carry states");
   return group(app, "what to do",
                {add_state_show(*app), add_state_verify(*app), add_state_export(*app), add_state_import(*app), add_state_merge(*app),
-                add_state_diff(*app), add_state_backup(*app), add_state_restore(*app), add_state_compact(*app)});
+                add_state_diff(*app), add_state_backup(*app), add_state_restore(*app), add_state_compact(*app), add_state_erase(*app)});
 }
 
 }  // namespace margin::cli

@@ -20,6 +20,7 @@ Command add_state_diff(CLI::App& state);
 Command add_state_backup(CLI::App& state);
 Command add_state_restore(CLI::App& state);
 Command add_state_compact(CLI::App& state);
+Command add_state_erase(CLI::App& state);
 
 // What was asked for and is not there or not legal is bad input; a store that is damaged, taken or failing is a failure.
 int refuse(const Error& error);

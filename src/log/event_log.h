@@ -76,6 +76,13 @@ enum class AuditKept {
   kEverything,
 };
 
+// What SqliteLog::erase took out of a store.
+struct Erasure {
+  std::uint64_t records = 0;  // that had texts and have none now
+  // Feedback that came before its decision, whose right answer is still needed to fold the log; gone when it is compacted and erased again.
+  std::vector<Uuid> needed;
+};
+
 // How much may wait for a commit.
 struct QueueLimits {
   std::size_t records_max = 65'536;                 // appends that wait; one more is refused
@@ -85,13 +92,15 @@ struct QueueLimits {
 
 // For /metrics. Counts are since the log was opened.
 struct LogFigures {
-  std::uint64_t appended = 0;          // acknowledged with success
-  std::uint64_t failed = 0;            // acknowledged with an error
-  std::uint64_t commits = 0;           // batches that succeeded
-  std::uint64_t stored_bytes = 0;      // on the disk, or in memory
-  std::size_t waiting = 0;             // appends not acknowledged yet
-  std::size_t waiting_bytes = 0;       //
-  std::chrono::nanoseconds oldest{0};  // how long the oldest of them has waited
+  std::uint64_t appended = 0;           // acknowledged with success
+  std::uint64_t failed = 0;             // acknowledged with an error
+  std::uint64_t commits = 0;            // batches that succeeded
+  std::uint64_t stored_bytes = 0;       // on the disk, or in memory
+  std::size_t waiting = 0;              // appends not acknowledged yet
+  std::size_t waiting_bytes = 0;        //
+  std::chrono::nanoseconds oldest{0};   // how long the oldest of them has waited
+  std::uint64_t journal_bytes = 0;      // written, and not yet carried into the store's file
+  std::chrono::nanoseconds held_up{0};  // commits have waited so long for the journal to be carried over
 };
 
 class EventLog {

@@ -7,7 +7,6 @@
 #include "log/codec.h"
 
 namespace margin::internal {
-namespace {
 
 void forget_answers(EventBody& body) {
   if (auto* decision = std::get_if<DecisionMade>(&body)) {
@@ -15,8 +14,6 @@ void forget_answers(EventBody& body) {
   }
   if (auto* outcome = std::get_if<OutcomeObserved>(&body); outcome != nullptr && outcome->gold) outcome->gold->clear();
 }
-
-}  // namespace
 
 Status check_read(const PoolPosition& position, std::uint64_t from) {
   if (from >= position.first) return {};

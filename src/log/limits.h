@@ -23,6 +23,8 @@ inline constexpr std::size_t kReadRecordsMax = 65'536;
 // kConflict as EventLog::compact says; `latest` is the latest snapshot's offset.
 [[nodiscard]] Status check_compaction(std::string_view pool, std::uint64_t before, std::optional<std::uint64_t> latest);
 
+// Takes the texts of answers out of an event.
+void forget_answers(EventBody& body);
 // What the audit keeps of a compacted record: its bytes, or empty for nothing. Errors of decode.
 [[nodiscard]] Result<std::string> audited(std::string_view bytes, std::string_view pool, std::uint64_t offset, AuditKept kept);
 

@@ -149,11 +149,23 @@ Status SqliteLog::shrink() {
   return queue_ ? queue_->run([this] { return writer_.shrink(); }) : looking();
 }
 
+Result<Erasure> SqliteLog::erase(const Uuid& decision) {
+  Result<Erasure> erased = looking().error();
+  if (!queue_) return erased;
+  const Status status = queue_->run([&]() -> Status {
+    erased = writer_.erase(decision);
+    return erased ? Status() : Status(erased.error());
+  });
+  return status ? std::move(erased) : status.error();
+}
+
 Status SqliteLog::writable() { return queue_ ? queue_->writable() : looking(); }
 
 LogFigures SqliteLog::figures() const {
   LogFigures figures = queue_ ? queue_->figures() : LogFigures();
   figures.stored_bytes = file_bytes(path_) + file_bytes(path_ + "-wal");
+  figures.journal_bytes = writer_.journal_bytes();
+  figures.held_up = writer_.held_up();
   return figures;
 }
 

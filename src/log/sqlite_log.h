@@ -46,6 +46,9 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] static Status restore(const std::string& backup, const std::string& target);
   // Gives the room of compacted events back to the disk.
   [[nodiscard]] Status shrink();
+  // Takes the texts of a decision (its task's name, the answers) out of the store and its journal; what the state rests on stays.
+  // kNotFound: nothing of it is in the store; kUnavailable: another program reads it, erase again. Takes as long as writing the file.
+  [[nodiscard]] Result<Erasure> erase(const Uuid& decision);
   // Looks through the whole file below the level of events. kCorrupt with the first thing found.
   [[nodiscard]] Status check_file() { return reader_.check_file(); }
 

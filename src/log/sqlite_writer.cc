@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "log/codec.h"
+#include "log/erasure.h"
 #include "log/limits.h"
 #include "log/store_format.h"
 
@@ -16,7 +17,7 @@ constexpr std::int64_t kCompactedAtOnce = 1'000;
 constexpr std::int64_t kPartsAtOnce = 4;
 
 int note_journal_pages(void* pages, sqlite3*, const char*, int count) {
-  *static_cast<int*>(pages) = count;
+  *static_cast<std::atomic<int>*>(pages) = count;
   return SQLITE_OK;
 }
 
@@ -45,6 +46,9 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   std::string settings = std::string("PRAGMA journal_mode = WAL; PRAGMA synchronous = ") + (options.sync ? "FULL" : "NORMAL");
   if (options.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options.pages_max);
   if (Status status = database_.execute(settings.c_str()); !status) return status;
+  const Result<std::int64_t> page_bytes = database_.integer("PRAGMA page_size");
+  if (!page_bytes) return page_bytes.error();
+  page_bytes_ = *page_bytes;
   sqlite3_wal_hook(database_.handle(), note_journal_pages, &journal_pages_);
   if (!*empty) return {};
   if (Status status = make_tables(database_); !status) return status;
@@ -155,9 +159,7 @@ Status SqliteWriter::insert(std::span<Waiting> batch) {
 }
 
 Status SqliteWriter::commit(std::span<Waiting> batch) {
-  if (checkpointer_.wants_the_rest_done()) {
-    sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  }
+  shorten_journal();
   if (Status status = in_transaction([&] { return insert(batch); }); !status) return status;
   acknowledged_.records += batch.size();
   high_water_.write(acknowledged_);
@@ -165,8 +167,28 @@ Status SqliteWriter::commit(std::span<Waiting> batch) {
   return {};
 }
 
+void SqliteWriter::shorten_journal() {
+  const auto began = std::chrono::steady_clock::now();
+  if (!checkpointer_.wants_the_rest_done()) return;
+  sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  held_up_ns_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
+}
+
 Status SqliteWriter::probe() {
   return in_transaction([&] { return database_.execute("UPDATE store SET name = name"); });
+}
+
+Result<Erasure> SqliteWriter::erase(const Uuid& decision) {
+  Result<Erasure> erased(ErrorCode::kUnavailable, "");
+  const Status status = in_transaction([&]() -> Status {
+    erased = erase_texts(database_, decision);
+    return erased ? Status() : Status(erased.error());
+  });
+  if (!status) return status.error();
+  partitions_.clear();  // their chains are others now
+  if (Status shrunk = shrink(); !shrunk) return shrunk.error();
+  if (sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) == SQLITE_OK) return erased;
+  return {ErrorCode::kUnavailable, "another program reads the store: the texts are out of it and still in its journal; erase again"};
 }
 
 Status SqliteWriter::shrink() { return database_.execute("VACUUM"); }

@@ -1,6 +1,7 @@
 // SqliteWriter: the writing side of a store: commits of waiting events, snapshots, compaction. Only the log's own thread uses it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -38,9 +39,16 @@ class SqliteWriter {
   // What open() found that an operator should hear; empty: nothing.
   [[nodiscard]] const std::string& warning() const { return warning_; }
 
+  // Any thread: how much of the journal is not in the file yet, and how long commits have waited for that.
+  [[nodiscard]] std::uint64_t journal_bytes() const { return static_cast<std::uint64_t>(journal_pages_ * page_bytes_); }
+  [[nodiscard]] std::chrono::nanoseconds held_up() const { return std::chrono::nanoseconds(held_up_ns_.load()); }
+
   [[nodiscard]] Status commit(std::span<Waiting> batch);
   // Writes nothing of meaning, to see whether the store takes it.
   [[nodiscard]] Status probe();
+  // The texts of a decision: see erasure.h. Behind it the file is written anew and the journal emptied, so that no copy stays in either.
+  // kUnavailable: another program reads the store, and the journal still holds the texts; erase again.
+  [[nodiscard]] Result<Erasure> erase(const Uuid& decision);
   // Gives the room of what was removed back to the disk, by writing the file anew.
   [[nodiscard]] Status shrink();
 
@@ -70,6 +78,8 @@ class SqliteWriter {
   Status check_high_water(const std::string& path);
   Result<Partitions::iterator> partition(std::string_view pool);
   Status insert(std::span<Waiting> batch);
+  // When it is too long, and as its length demands.
+  void shorten_journal();
   // The latest complete snapshot's offset.
   Result<std::optional<std::uint64_t>> latest_snapshot(std::int64_t pool);
   // Runs `work` in a transaction; when it fails, forgets what is known of the store.
@@ -80,7 +90,9 @@ class SqliteWriter {
   Partitions partitions_;  // what the store says, read when first needed
   HighWater high_water_;
   Checkpointer checkpointer_;
-  int journal_pages_ = 0;
+  std::atomic<int> journal_pages_ = 0;
+  std::int64_t page_bytes_ = 0;
+  std::atomic<std::int64_t> held_up_ns_ = 0;
   Acknowledged acknowledged_;
   std::string warning_;
 

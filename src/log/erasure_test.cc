@@ -1,0 +1,168 @@
+// Erasing one decision: its texts are in none of the store's files, and nothing else has changed.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "log/log_fixture.h"
+#include "log/recovery.h"
+#include "log/sqlite_log.h"
+
+namespace margin {
+namespace {
+
+const std::string kSecret = "the patient has flu";
+
+class ErasureTest : public testing::Test {
+ protected:
+  void SetUp() override { open(); }
+  void open() {
+    live_.reset();
+    log_.reset();
+    auto log = SqliteLog::open(path());
+    ASSERT_TRUE(log.ok()) << log.error().message;
+    log_ = std::move(*log);
+  }
+  [[nodiscard]] std::string path() const { return folder_.file("store"); }
+
+  // Every byte of the store and what stands beside it.
+  [[nodiscard]] std::string files() const {
+    std::string all;
+    for (const char* suffix : {"", "-wal", "-shm", ".head", ".lock"}) {
+      std::ifstream file(path() + suffix, std::ios::binary);
+      all.append(std::istreambuf_iterator<char>(file), {});
+    }
+    return all;
+  }
+  [[nodiscard]] bool stored(const std::string& text) const { return files().find(text) != std::string::npos; }
+
+  // A task whose name and answers say `text`.
+  Uuid decide(const std::string& text) {
+    Question question{.task = text + " (task)"};
+    for (const char* model : {"ada", "bob"}) {
+      question.responses.push_back({.model = model, .answer = text + " " + model, .confidence = 0.7});
+    }
+    DecisionMade made = live().pool().decide(question).value();
+    for (std::size_t i = 0; i < made.responses.size(); ++i) made.responses[i].answer_text = *question.responses[i].answer;
+    return live().put(std::move(made));
+  }
+  LivePool& live() {
+    if (!live_) live_.emplace(*log_, "p");
+    return *live_;
+  }
+  std::vector<Record> events() { return log_->read("p", 0, 10'000).value(); }
+  Digest recovered() { return recover(*log_, "p").value().pool.digest(); }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<SqliteLog> log_;
+  std::optional<LivePool> live_;
+};
+
+TEST_F(ErasureTest, TheTextsAreGoneAndNothingElseHasChanged) {
+  live().tasks(5);
+  const Uuid other = decide("another task");
+  const Uuid decision = decide(kSecret);
+  live().put(OutcomeObserved{.decision = decision, .grades = {{"ada", 1.0}, {"bob", 0.0}}});
+  live().keep_snapshot();
+  live().tasks(5);
+  const std::vector<Record> before = events();
+  const Digest digest = recovered();
+  ASSERT_TRUE(stored(kSecret));
+
+  const Result<Erasure> erased = log_->erase(decision);
+  ASSERT_TRUE(erased.ok()) << erased.error().message;
+  EXPECT_EQ(erased->records, 1U);
+  EXPECT_TRUE(erased->needed.empty());
+  EXPECT_FALSE(stored(kSecret));
+  EXPECT_TRUE(stored("another task"));
+
+  const std::vector<Record> after = events();
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    Record expected = before[i];
+    if (expected.event.id == decision) {
+      auto& made = std::get<DecisionMade>(expected.event.body);
+      made.task.clear();
+      for (RecordedResponse& response : made.responses) response.answer_text.clear();
+    }
+    EXPECT_EQ(after[i], expected) << i;
+  }
+  EXPECT_EQ(recovered(), digest);
+  EXPECT_TRUE(log_->find("p", other).value().has_value());
+
+  // It goes on from there, and a later start finds everything sound.
+  live().tasks(2);
+  const Digest later = live().pool().digest();
+  open();
+  EXPECT_EQ(recovered(), later);
+  const auto verified = verify(*log_);
+  ASSERT_TRUE(verified.ok());
+  EXPECT_TRUE(verified->sound());
+  EXPECT_TRUE(log_->check_file().ok());
+  EXPECT_FALSE(stored(kSecret));
+}
+
+TEST_F(ErasureTest, ASecondTimeThereIsNothingLeftToErase) {
+  const Uuid decision = decide(kSecret);
+  EXPECT_EQ(log_->erase(decision).value().records, 1U);
+  EXPECT_EQ(log_->erase(decision).value().records, 0U);
+  Random random(9);
+  EXPECT_EQ(log_->erase(Uuid::make(1, random)).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ErasureTest, TheAuditForgetsTooWithTheRightAnswerOfEarlyFeedback) {
+  Random random(3);
+  const Uuid early = Uuid::make(1'600'000'000'000, random);
+  const Uuid feedback = live().put(OutcomeObserved{.decision = early, .gold = kSecret});
+  const Uuid decision = decide(kSecret);
+  live().tasks(3);
+  EXPECT_EQ(log_->erase(decision).value().records, 1U);
+  const Erasure held = log_->erase(early).value();
+  EXPECT_EQ(held.records, 0U);
+  EXPECT_EQ(held.needed, std::vector<Uuid>{feedback}) << "its decision may still come, and be compared with it";
+  EXPECT_TRUE(stored(kSecret));
+  const Uuid second = decide(kSecret);
+
+  live().keep_snapshot();
+  ASSERT_TRUE(log_->compact("p", live().next(), AuditKept::kEverything).ok());
+  EXPECT_EQ(log_->erase(early).value().records, 1U);
+  EXPECT_EQ(log_->erase(second).value().records, 1U);
+  EXPECT_FALSE(stored(kSecret));
+  EXPECT_EQ(std::get<DecisionMade>(log_->find("p", second).value()->event.body).responses.size(), 2U);
+  EXPECT_TRUE(log_->check_file().ok());
+  EXPECT_EQ(recovered(), live().pool().digest());
+}
+
+TEST_F(ErasureTest, AReaderThatHoldsTheStoreIsNamedAndTheSecondTimeSucceeds) {
+  const Uuid decision = decide(kSecret);
+  sqlite3* reader = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &reader), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM events", nullptr, nullptr, nullptr), SQLITE_OK);
+  const Result<Erasure> held = log_->erase(decision);
+  ASSERT_FALSE(held.ok());
+  EXPECT_EQ(held.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(held.error().message.find("another program reads the store"), std::string::npos) << held.error().message;
+  sqlite3_close(reader);
+  EXPECT_TRUE(log_->erase(decision).ok());
+  EXPECT_FALSE(stored(kSecret));
+}
+
+TEST_F(ErasureTest, ADamagedStoreIsLeftAsItIs) {
+  const Uuid decision = decide(kSecret);
+  live().tasks(2);
+  log_->close();
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(handle, "UPDATE events SET chain = chain + 1 WHERE row = (SELECT max(row) FROM events)", nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(handle);
+  open();
+  EXPECT_EQ(log_->erase(decision).error().code, ErrorCode::kCorrupt);
+  EXPECT_TRUE(stored(kSecret));
+}
+
+}  // namespace
+}  // namespace margin

@@ -1,0 +1,66 @@
+// The journal of a SQLite store stays bounded while commits never pause; a reader that does not let go makes it grow, commits go on all
+// the same, and it is short again when the reader is gone.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "log/log_fixture.h"
+#include "log/sqlite_log.h"
+
+namespace margin {
+namespace {
+
+constexpr std::uint64_t kMebi = 1 << 20;
+// As docs/event_log.md says: from there on a commit waits until the journal begins anew.
+constexpr std::uint64_t kLong = 128 * kMebi;
+constexpr std::uint64_t kBatch = 4;
+
+class JournalLengthTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto log = SqliteLog::open(path(), {.durability = Durability::kProcess});
+    ASSERT_TRUE(log.ok()) << log.error().message;
+    log_ = std::move(*log);
+  }
+  [[nodiscard]] std::string path() const { return folder_.file("store"); }
+
+  // So many MiB, in commits of kBatch; the longest that the journal was after one.
+  std::uint64_t append(std::uint64_t mebibytes) {
+    std::uint64_t longest = 0;
+    for (std::uint64_t i = 0; i < mebibytes; ++i) {
+      Event event = numbered_event(number_++);
+      std::get<ModelJoined>(event.body).model.assign(kMebi, 'x');
+      EXPECT_TRUE(log_->append({.pool = "p", .event = event}, [](const Result<std::uint64_t>& offset) { EXPECT_TRUE(offset.ok()); }).ok());
+      if (i % kBatch != kBatch - 1) continue;
+      log_->flush();
+      longest = std::max(longest, log_->figures().journal_bytes);
+    }
+    return longest;
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<SqliteLog> log_;
+  std::uint64_t number_ = 0;
+};
+
+TEST_F(JournalLengthTest, StaysBoundedWhenCommitsNeverPause) {
+  const std::uint64_t longest = append(200);
+  EXPECT_GT(longest, 4 * kMebi);
+  EXPECT_LE(longest, kLong + 2 * kBatch * kMebi);
+}
+
+TEST_F(JournalLengthTest, GrowsBesideAReaderThatStaysAndShrinksWhenItIsGone) {
+  append(kBatch);
+  sqlite3* reader = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &reader), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM events", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_GT(append(160), kLong) << "every one of them was acknowledged";
+  EXPECT_GT(log_->figures().held_up.count(), 0);
+  sqlite3_close(reader);
+  append(2 * kBatch);
+  EXPECT_LE(log_->figures().journal_bytes, 3 * kBatch * kMebi);
+}
+
+}  // namespace
+}  // namespace margin
