@@ -1,4 +1,4 @@
-// changes: what a reload would do, key by key.
+// changes: what a reload would do, key by key; applied_at_once: what it does.
 #include <set>
 
 #include "config/config.h"
@@ -68,6 +68,13 @@ std::vector<Change> changes(const Config& before, const Config& after) {
     for (std::size_t i = 0; i < keys.size(); ++i) compare("pools." + name + "." + keys[i], was[i], is[i], Applies::kAtOnce);
   }
   return found;
+}
+
+Config applied_at_once(const Config& running, Config wanted) {
+  for (const Field<Config>& field : fields()) {
+    if (field.applies == Applies::kAtRestart) field.set(wanted, field.get(running));
+  }
+  return wanted;
 }
 
 }  // namespace margin::config

@@ -15,10 +15,11 @@
 
 namespace margin::config {
 
-enum class MetricsAccess { kKey, kOpen };         // whether /metrics asks for a key
-enum class Durability { kDisk, kProcess };        // what an acknowledged event survives: power loss, or only kill -9
-enum class KeptAnswers { kText, kHash, kNone };   // what the log keeps of answers
-enum class KeptAudit { kAll, kOutcomes, kNone };  // what compaction keeps of events beyond retention
+enum class MetricsAccess { kKey, kOpen };           // whether /metrics asks for a key
+enum class Durability { kDisk, kProcess };          // what an acknowledged event survives: power loss, or only kill -9
+enum class KeptAnswers { kText, kHash, kNone };     // what the log keeps of answers
+enum class KeptAudit { kAll, kOutcomes, kNone };    // what compaction keeps of events beyond retention
+enum class LoggedRequests { kOff, kErrors, kAll };  // which requests have a line in the log; errors: answered with 400 or above
 using LogFormat = journal::Format;
 using LogLevel = journal::Level;
 enum class Dialect { kOpenAi, kOllama };                                               // what an upstream speaks
@@ -48,6 +49,7 @@ struct Store {
 struct Log {
   LogFormat format = LogFormat::kPretty;
   LogLevel level = LogLevel::kInfo;
+  LoggedRequests requests = LoggedRequests::kOff;
 };
 
 struct Keys {
@@ -198,6 +200,8 @@ struct Change {
   Applies applies = Applies::kAtOnce;
 };
 [[nodiscard]] std::vector<Change> changes(const Config& before, const Config& after);
+// What a server that runs with `running` goes on with: `wanted`, but for what waits for a restart.
+[[nodiscard]] Config applied_at_once(const Config& running, Config wanted);
 
 // The configuration as a documented file, every key with its default; and as a JSON Schema (2020-12) for editors.
 [[nodiscard]] std::string sample();

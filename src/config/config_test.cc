@@ -212,6 +212,18 @@ TEST(Config, ChangesNameKeysAndWhetherTheyNeedARestart) {
   EXPECT_EQ(changes(before, default_config()).size(), pool_keys().size());  // every key of the pool that went
 }
 
+TEST(Config, WhatNeedsARestartStaysAsItIs) {
+  const Config running = loaded("[store]\nfile = \"old.db\"\n[limits]\nqueue = 7\n");
+  const Config wanted = loaded("[store]\nfile = \"new.db\"\n[limits]\nqueue = 8\npools = 9\n[pools.law]\n");
+  const Config now = applied_at_once(running, wanted);
+  EXPECT_EQ(now.store.file, "old.db");
+  EXPECT_EQ(now.limits.queue, 7);
+  EXPECT_EQ(now.limits.pools, 9);
+  EXPECT_TRUE(now.pools.contains("law"));
+  for (const Change& left : changes(now, wanted)) EXPECT_EQ(left.applies, Applies::kAtRestart) << left.key;
+  EXPECT_EQ(changes(now, wanted).size(), 2U) << "so the next reload says it again";
+}
+
 TEST(Config, KeysStandBesideTheStoreUnlessNamed) {
   EXPECT_EQ(keys_file(loaded("")), "margin.db.keys");
   EXPECT_EQ(keys_file(loaded("[keys]\nfile = \"k\"\n")), "k");

@@ -27,6 +27,8 @@ inline constexpr std::array<std::string_view, 3> kWords<KeptAnswers>{"text", "ha
 template <>
 inline constexpr std::array<std::string_view, 3> kWords<KeptAudit>{"all", "outcomes", "none"};
 template <>
+inline constexpr std::array<std::string_view, 3> kWords<LoggedRequests>{"off", "errors", "all"};
+template <>
 inline constexpr std::array<std::string_view, 2> kWords<LogFormat>{"pretty", "json"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<LogLevel>{"debug", "info", "warning", "error"};

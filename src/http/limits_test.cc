@@ -46,6 +46,19 @@ TEST(Limits, TargetOnePast) {
   expect_refused(server, get(101), 414, "target_too_long");
 }
 
+TEST(Limits, ChangeForOpenConnectionsToo) {
+  TestServer server(echo);
+  Client open(server.port());
+  open.send(post("Content-Length: 5\r\n", "12345"));
+  EXPECT_EQ(open.answer().status, 200);
+  server.on_loop([&] { server.server().set_limits({.body_bytes_max = 4, .connections_max = 1}); });
+  open.send(post("Content-Length: 4\r\n", "1234"));
+  EXPECT_EQ(open.answer().status, 200);
+  EXPECT_EQ(answer_to(server, post("Content-Length: 4\r\n", "1234")).status, 503) << "one is open, and one may be";
+  open.send(post("Content-Length: 5\r\n", "12345"));
+  EXPECT_EQ(open.answer().status, 413);
+}
+
 TEST(Limits, HeaderBytesOnePast) {
   TestServer server(echo, {.header_bytes_max = 1000});
   const auto get = [](std::size_t bytes) {

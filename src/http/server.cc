@@ -207,6 +207,7 @@ Status Server::start() { return impl_->listen(); }
 std::uint16_t Server::port() const { return impl_->port; }
 bool Server::tls() const { return impl_->tls(); }
 Status Server::reload_certificates() { return tls() ? impl_->load_certificates() : Status(); }
+void Server::set_limits(const Limits& limits) { impl_->host.limits = limits; }
 void Server::drain(milliseconds patience, std::function<void()> done) { impl_->drain(patience, std::move(done)); }
 const Counters& Server::counters() const { return impl_->host.counters; }
 

@@ -136,6 +136,8 @@ class Server {
   [[nodiscard]] bool tls() const;
   // New connections get the certificate that the files hold now. After an error the old one stays. Errors as for start().
   Status reload_certificates();
+  // From now on, for open connections too. Deadlines that run already stay as they are, and connections beyond a smaller number stay open.
+  void set_limits(const Limits& limits);
 
   // Stops accepting, lets requests in flight end (their answers say Connection: close) and closes idle connections; what is left after
   // `patience` is cut. Streams count as in flight: their handler closes them. Then `done` is called, once.

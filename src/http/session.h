@@ -25,7 +25,7 @@ struct Host {
       : loop(event_loop), limits(all_limits), handler(request_handler) {}
 
   Loop& loop;
-  const Limits limits;
+  Limits limits;
   Handler& handler;
   Counters counters;
   bool draining = false;

@@ -170,6 +170,7 @@ struct JsonParser::State {
 };
 
 JsonParser::JsonParser(std::size_t depth_max) : state_(std::make_unique<State>()) { state_->depth_max = depth_max; }
+void JsonParser::set_depth_max(std::size_t depth_max) { state_->depth_max = depth_max; }
 JsonParser::~JsonParser() = default;
 
 Result<const Json*> JsonParser::parse(std::string_view body) {

@@ -56,6 +56,7 @@ class JsonParser {
   ~JsonParser();
   JsonParser(const JsonParser&) = delete;
   JsonParser& operator=(const JsonParser&) = delete;
+  void set_depth_max(std::size_t depth_max);
 
   // kInvalidArgument: not one JSON value in UTF-8, nested deeper than depth_max, or an object with a key twice.
   [[nodiscard]] Result<const Json*> parse(std::string_view body);

@@ -49,7 +49,7 @@ http::Response refusal(const Error& error) {
 http::Response refusal(const Fault& fault) { return refusal(400, "invalid_value", fault.message, fault.param); }
 
 void Answer::note(int status) {
-  if (sent_) sent_(status, std::chrono::steady_clock::now() - began_);
+  if (on_sent_) on_sent_({status, std::chrono::steady_clock::now() - began_, key_});
 }
 
 void Answer::send(http::Response response) {

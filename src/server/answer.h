@@ -1,4 +1,4 @@
-// Answer: one request's answer, sent once, now or later. Keeps what /metrics wants to know of it.
+// Answer: one request's answer, sent once, now or later. Keeps what /metrics and the log want to know of it.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,15 @@ namespace margin::server {
 
 class Answer {
  public:
-  using Sent = std::function<void(int status, std::chrono::nanoseconds took)>;
-  Answer(http::Reply reply, Sent sent) : reply_(std::move(reply)), sent_(std::move(sent)), began_(std::chrono::steady_clock::now()) {}
+  struct Sent {
+    int status = 0;
+    std::chrono::nanoseconds took{0};
+    std::string_view key;  // whose request it was; empty: nobody's
+  };
+  // Called when the answer goes out, while the request still is there.
+  using OnSent = std::function<void(const Sent&)>;
+  Answer(http::Reply reply, OnSent on_sent)
+      : reply_(std::move(reply)), on_sent_(std::move(on_sent)), began_(std::chrono::steady_clock::now()) {}
 
   // Sending twice changes nothing: whoever began a stream may find it closed by the client, and must not answer anew.
   void send(http::Response response);
@@ -38,6 +45,9 @@ class Answer {
   // How long the request has been here.
   [[nodiscard]] std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - began_; }
 
+  // The public part of the key that came with the request.
+  void belongs_to(std::string key) { key_ = std::move(key); }
+
   // Goes with the answer, whatever it will be.
   void add_header(std::string name, std::string value) { headers_.emplace_back(std::move(name), std::move(value)); }
 
@@ -45,7 +55,8 @@ class Answer {
   void note(int status);
 
   http::Reply reply_;
-  Sent sent_;
+  OnSent on_sent_;
+  std::string key_;
   std::chrono::steady_clock::time_point began_;
   std::vector<std::pair<std::string, std::string>> headers_;
   bool over_ = false;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "server/idempotency.h"
+#include "server/request_log.h"
 
 namespace margin::server {
 namespace {
@@ -43,8 +44,13 @@ App::App(AppParts parts)
 void App::handle(const http::Request& request, http::Reply reply) {
   Match matched = match(request.method, request.path);
   const std::string_view endpoint = matched.route == nullptr ? std::string_view("unknown") : matched.route->pattern;
-  auto answer = std::make_shared<Answer>(
-      std::move(reply), [this, endpoint](int status, std::chrono::nanoseconds took) { metrics_.request(endpoint, status, took); });
+  const bool logged = config().log.requests != config::LoggedRequests::kOff;
+  const std::string id = logged ? request_id(request, parts_.service.new_id()) : std::string();
+  auto answer = std::make_shared<Answer>(std::move(reply), [this, endpoint, id, &request](const Answer::Sent& sent) {
+    metrics_.request(endpoint, sent.status, sent.took);
+    if (!id.empty()) log_request(parts_.journal, config().log.requests, {request.method, endpoint, id, sent});
+  });
+  if (logged) answer->add_header("x-request-id", id);
   if (matched.route == nullptr) {
     if (matched.allowed.empty()) return answer->send(refusal(404, "not_found", "path: no such path; /openapi.json lists them"));
     answer->add_header("Allow", matched.allowed);
@@ -109,6 +115,7 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
     answer.send(refusal(401, "invalid_api_key", "Authorization: expected Bearer and a valid key"));
     return std::nullopt;
   }
+  answer.belongs_to((*key)->id);
   const access::KeyGrant& grant = (*key)->grant;
   if (!grant.scopes.has(*route.scope)) {
     answer.send(refusal(403, "missing_scope",
@@ -129,6 +136,7 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
 void App::reload(config::Config config, access::KeyRing keys) {
   parts_.config = std::move(config);
   parts_.keys = std::move(keys);
+  parser_.set_depth_max(static_cast<std::size_t>(parts_.config.limits.json_depth));
 }
 
 void App::drain() {

@@ -28,6 +28,7 @@ constexpr std::chrono::seconds kStreamPing{15};
 constexpr std::chrono::hours kRetainEvery{1};
 constexpr std::chrono::seconds kFlushPatience{2};
 constexpr std::int64_t kDayMs = 86'400'000;
+constexpr std::uint64_t kLongJournalBytes = std::uint64_t{128} << 20;  // docs/event_log.md#the-sqlite-store
 
 std::int64_t wall_clock_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -54,6 +55,12 @@ http::Limits limits_of(const config::Limits& limits) {
   out.body_timeout = std::chrono::milliseconds(limits.read_ms);
   out.write_timeout = std::chrono::milliseconds(limits.write_ms);
   return out;
+}
+
+service::ServiceBounds bounds_of(const config::Config& config) {
+  return {.pools_max = static_cast<std::size_t>(config.limits.pools),
+          .requests_max = static_cast<std::size_t>(config.limits.idempotency_keys),
+          .snapshot_every = static_cast<std::uint64_t>(config.store.snapshot_every)};
 }
 
 std::map<std::string, PoolConfigured> pools_of(const config::Config& config) {
@@ -132,9 +139,7 @@ class Daemon {
     service::ServiceOptions out;
     out.pools = pools_of(config_);
     out.pool_defaults = out.pools.at("default");
-    out.pools_max = static_cast<std::size_t>(config_.limits.pools);
-    out.requests_max = static_cast<std::size_t>(config_.limits.idempotency_keys);
-    out.snapshot_every = static_cast<std::uint64_t>(config_.store.snapshot_every);
+    out.bounds = bounds_of(config_);
     out.clock_ms = wall_clock_ms;
     out.seed = random_seed();
     out.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
@@ -169,8 +174,18 @@ class Daemon {
   void ping() {
     pinger_ = loop_.after(kStreamPing, [this] {
       app_->events().keep_alive();
+      look_at_journal();
       ping();
     });
+  }
+
+  // It shortens by itself, unless a program that reads the store does not let go of it.
+  void look_at_journal() {
+    const LogFigures figures = log_->figures();
+    if (figures.journal_bytes <= kLongJournalBytes) return;
+    journal_.warning("the store's journal is long, and commits wait for it: is another program reading the store?",
+                     {{"bytes", static_cast<std::int64_t>(figures.journal_bytes)},
+                      {"held_up_seconds", std::chrono::duration<double>(figures.held_up).count()}});
   }
 
   void retain() {
@@ -194,37 +209,41 @@ class Daemon {
     });
   }
 
-  // All or nothing: a bad file leaves everything as it was.
+  // All or nothing: a bad file leaves everything as it was. What needs a restart is said, each time, and stays as it is: the address that
+  // is listened on decides whether keys are needed, and the open store where they are.
   void reload() {
-    auto config = load(options_);
-    if (!config) return journal_.error("reload refused, the old configuration stays", {{"reason", config.error().message}});
-    if (simulated_) simulated_->add_to(*config);
-    auto keys = access::KeyRing::load(config::keys_file(*config));
+    auto wanted = load(options_);
+    if (!wanted) return journal_.error("reload refused, the old configuration stays", {{"reason", wanted.error().message}});
+    if (simulated_) simulated_->add_to(*wanted);
+    config::Config config = config::applied_at_once(config_, *wanted);
+    auto keys = access::KeyRing::load(config::keys_file(config));
     if (!keys) return journal_.error("reload refused, the old keys stay", {{"reason", keys.error().message}});
     const auto address = config::parse_address(config_.server.listen);
     if (Status exposed = check_exposure(*address, *keys); !exposed) {
       return journal_.error("reload refused, the old configuration stays", {{"reason", exposed.error().message}});
     }
-    if (Status configured = gateway_.configure(*config, options_.environment); !configured) {
+    if (Status configured = gateway_.configure(config, options_.environment); !configured) {
       return journal_.error("reload refused, the old configuration stays", {{"reason", configured.error().message}});
     }
-    for (const config::Change& change : config::changes(config_, *config)) {
+    for (const config::Change& change : config::changes(config_, *wanted)) {
       const bool now = change.applies == config::Applies::kAtOnce;
-      journal_.info(now ? "changed" : "changes at the next start",
-                    {{"key", change.key}, {"before", change.before}, {"after", change.after}});
+      journal_.write(now ? journal::Level::kInfo : journal::Level::kWarning, now ? "changed" : "changes at the next start",
+                     {{"key", change.key}, {"before", change.before}, {"after", change.after}});
     }
     if (server_->tls()) {
       if (Status reloaded = server_->reload_certificates(); !reloaded) {
         journal_.error("the old certificate stays", {{"reason", reloaded.error().message}});
       }
     }
-    journal_.set({config->log.format, config->log.level});
-    auto pools = pools_of(*config);
+    journal_.set({config.log.format, config.log.level});
+    server_->set_limits(limits_of(config.limits));
+    service_->set_bounds(bounds_of(config));
+    auto pools = pools_of(config);
     PoolConfigured defaults = pools.at("default");
-    config_ = *config;
+    config_ = config;
     keys_ = *keys;
     service_->reconfigure(std::move(pools), std::move(defaults));
-    app_->reload(std::move(*config), std::move(*keys));
+    app_->reload(std::move(config), std::move(*keys));
     journal_.info("reloaded");
   }
 

@@ -21,6 +21,11 @@ void RequestMemory::settle(const RequestMark& mark, Uuid event) {
 
 void RequestMemory::forget(const Digest& key) { known_.erase(key); }
 
+void RequestMemory::set_count_max(std::size_t count_max) {
+  count_max_ = count_max;
+  make_room();
+}
+
 // Names of forgotten ones are swept out with their turn; they never outnumber what may be kept.
 void RequestMemory::make_room() {
   while (known_.size() > count_max_ || order_.size() > 2 * count_max_ + 1) {

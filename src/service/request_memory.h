@@ -32,6 +32,8 @@ class RequestMemory {
   void settle(const RequestMark& mark, Uuid event);
   // It failed and may be tried again.
   void forget(const Digest& key);
+  // The oldest beyond it are forgotten.
+  void set_count_max(std::size_t count_max);
 
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 

@@ -16,6 +16,18 @@ TEST(RequestMemory, TheOldestIsForgottenFirst) {
   EXPECT_EQ(memory.find({0, 4})->event, (Uuid{0, 4}));
 }
 
+TEST(RequestMemory, ASmallerBoundForgetsTheOldestAtOnce) {
+  RequestMemory memory(5);
+  for (std::uint64_t key = 1; key <= 5; ++key) memory.settle(mark(key), {0, key});
+  memory.set_count_max(2);
+  EXPECT_EQ(memory.size(), 2U);
+  EXPECT_EQ(memory.find({0, 3}), nullptr);
+  EXPECT_NE(memory.find({0, 4}), nullptr);
+  memory.set_count_max(3);
+  memory.settle(mark(6), {0, 6});
+  EXPECT_EQ(memory.size(), 3U);
+}
+
 TEST(RequestMemory, AFailedRequestMayBeTriedAgain) {
   RequestMemory memory(3);
   memory.begin(mark(1), {0, 1});

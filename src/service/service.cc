@@ -58,7 +58,7 @@ Status Service::recover() {
     add_pool(position.pool, std::move(recovered->pool), recovered->next);
     // Requests are remembered from the log, as many as may be kept.
     ServedPool& pool = *pools_.find(position.pool)->second;
-    const std::uint64_t span = std::min<std::uint64_t>(options_.requests_max, recovered->next - position.first);
+    const std::uint64_t span = std::min<std::uint64_t>(options_.bounds.requests_max, recovered->next - position.first);
     for (std::uint64_t from = recovered->next - span; from < recovered->next;) {
       auto records = log_.read(position.pool, from, kPage);
       if (!records) return records.error();
@@ -72,7 +72,7 @@ Status Service::recover() {
 }
 
 void Service::add_pool(const std::string& name, Pool pool, std::uint64_t next_offset) {
-  pools_.emplace(name, std::make_unique<ServedPool>(name, std::move(pool), next_offset, ServedPool::Limits{options_.requests_max}));
+  pools_.emplace(name, std::make_unique<ServedPool>(name, std::move(pool), next_offset, ServedPool::Limits{options_.bounds.requests_max}));
 }
 
 void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults) {
@@ -96,6 +96,11 @@ void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfi
   }
 }
 
+void Service::set_bounds(const ServiceBounds& bounds) {
+  options_.bounds = bounds;
+  for (const auto& [name, pool] : pools_) pool->requests().set_count_max(bounds.requests_max);
+}
+
 ServedPool* Service::find(std::string_view pool) {
   const auto found = pools_.find(pool);
   return found == pools_.end() ? nullptr : found->second.get();
@@ -103,8 +108,9 @@ ServedPool* Service::find(std::string_view pool) {
 
 Result<ServedPool*> Service::find_or_make(const std::string& pool) {
   if (ServedPool* found = find(pool)) return found;
-  if (pools_.size() >= options_.pools_max) {
-    return {ErrorCode::kLimit, "pool: " + std::to_string(pools_.size()) + " exist, expected at most " + std::to_string(options_.pools_max)};
+  if (pools_.size() >= options_.bounds.pools_max) {
+    return {ErrorCode::kLimit,
+            "pool: " + std::to_string(pools_.size()) + " exist, expected at most " + std::to_string(options_.bounds.pools_max)};
   }
   add_pool(pool, Pool(), 0);
   ServedPool* made = find(pool);
@@ -285,7 +291,7 @@ void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
 // By folding the log once more on the side: the loop does not wait for the bytes of a large state, and what is kept is what recovery will
 // come to.
 void Service::snapshot_when_due(ServedPool& pool) {
-  if (pool.snapshotting || pool.folding || pool.next_offset() < pool.last_snapshot + options_.snapshot_every) return;
+  if (pool.snapshotting || pool.folding || pool.next_offset() < pool.last_snapshot + options_.bounds.snapshot_every) return;
   pool.snapshotting = true;
   pool.last_snapshot = pool.next_offset();
   background_.run([this, &pool, alive = alive_, name = pool.name(), upto = pool.next_offset()] {

@@ -26,12 +26,17 @@
 
 namespace margin::service {
 
+// What a reload may change.
+struct ServiceBounds {
+  std::size_t pools_max = 256;
+  std::size_t requests_max = 100'000;      // remembered by Idempotency-Key, in each pool
+  std::uint64_t snapshot_every = 100'000;  // events
+};
+
 struct ServiceOptions {
   PoolConfigured pool_defaults;                 // of a pool that is made without settings
   std::map<std::string, PoolConfigured> pools;  // by name; each exists from the start
-  std::size_t pools_max = 256;
-  std::size_t requests_max = 100'000;
-  std::uint64_t snapshot_every = 100'000;           // events
+  ServiceBounds bounds;
   std::function<std::int64_t()> clock_ms;           // since 1970
   std::uint64_t seed = 0;                           // of ids
   std::function<void(std::function<void()>)> post;  // runs something on the loop's thread, soon; callable from any thread
@@ -94,6 +99,9 @@ class Service {
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
   // The settings that new pools get, and those of named ones, from now on (a reload). Writes what changed.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
+
+  // Pools beyond a smaller number stay, requests beyond it are forgotten.
+  void set_bounds(const ServiceBounds& bounds);
 
   // Takes events from before `horizon_ms` out of the log, on the side, behind a snapshot that stands for them.
   void retain(std::int64_t horizon_ms, AuditKept audit);

@@ -45,7 +45,7 @@ class ServiceTest : public ::testing::Test {
     service_.reset();
     ServiceOptions options;
     options.pools = {{"default", PoolConfigured{}}};
-    options.snapshot_every = snapshot_every;
+    options.bounds.snapshot_every = snapshot_every;
     options.clock_ms = [this] { return clock_ms_; };
     options.seed = ++seed_;
     options.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
@@ -192,7 +192,7 @@ TEST_F(ServiceTest, PoolsAreBounded) {
   service_.reset();
   ServiceOptions options;
   options.pools = {{"default", PoolConfigured{}}};
-  options.pools_max = 2;
+  options.bounds.pools_max = 2;
   options.clock_ms = [this] { return clock_ms_; };
   options.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
   options.complain = [](const std::string&) {};

@@ -109,6 +109,42 @@ class Operators(ServerTest):
         self.assertRegex(server.journal, r"changed key=log.format ")
         self.assertEqual(server.get("/health").status, 200)
 
+    def reload(self, server, config):
+        said = server.journal.count("reloaded")
+        server.config.write_text(config)
+        server.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 30
+        while server.journal.count("reloaded") == said and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(server.journal.count("reloaded"), said + 1)
+
+    def test_a_reload_changes_limits_at_once(self):
+        server = self.serve(config="")
+        deep = b'{"responses":[{"model":"a","answer":"x","confidence":0.5,"x":' + b"[" * 20 + b"]" * 20 + b"}]}"
+        self.assertIn("unknown field", server.post("/v1/decide", raw=deep).error["message"])
+        self.assertEqual(server.put("/v1/pools/one", {}).status, 200)
+        self.reload(server, "[limits]\njson_depth = 10\nbody_bytes = 2000\nheaders = 8\npools = 2\nresponses = 1\nstreams = 0\n")
+        self.assertIn("at most 10", server.post("/v1/decide", raw=deep).error["message"])
+        self.assertEqual(server.post("/v1/decide", raw=b" " * 2001).status, 413)
+        self.assertEqual(server.get("/health", headers={f"X-{i}": "x" for i in range(9)}).status, 431)
+        self.assertEqual(server.put("/v1/pools/two", {}).status, 422)
+        self.assertEqual(server.put("/v1/pools/one", {}).status, 200, "what is there stays")
+        self.assertEqual(server.post("/v1/decide", {"responses": [{"model": m, "answer": "x", "confidence": 0.5} for m in "ab"]}).status, 400)
+        self.assertEqual(server.get("/v1/events").status, 503)
+        self.assertNotIn("next start", server.journal)
+
+    def test_what_needs_a_restart_is_said_each_time_and_stays(self):
+        server = self.serve(config="")
+        wanted = '[store]\ndurability = "process"\n[limits]\nqueue = 5\n[log]\nlevel = "warning"\n'
+        server.config.write_text(wanted)
+        for times in (1, 2):
+            server.process.send_signal(signal.SIGHUP)
+            end = time.monotonic() + 30
+            while server.journal.count("key=limits.queue") < times and time.monotonic() < end:
+                time.sleep(0.01)
+            for key in ("store.durability", "limits.queue"):
+                self.assertEqual(server.journal.count(f"changes at the next start key={key} "), times, "also where only warnings are logged")
+
     def test_a_bad_configuration_does_not_start(self):
         (pathlib.Path(self.folder) / "bad.toml").write_text("[server]\nlitsen = 1\n")
         done = subprocess.run([Server.__init__.__globals__["BINARY"], "serve", "--config", "bad.toml"], cwd=self.folder, capture_output=True, text=True)
@@ -169,6 +205,31 @@ class Operators(ServerTest):
             stored = b"".join(path.read_bytes() for path in folder.glob("margin.db*"))
             self.assertEqual(secret.encode() in stored, found, kept)
             self.assertNotIn(secret, server.journal)
+
+    def test_a_person_who_asks_for_deletion(self):
+        secret = "the-patient-has-flu"
+        server = self.serve()
+        self.teach(server)
+        made = server.decide({"a": (secret, 0.9), "b": ("cold", 0.5)}, task_id=secret + "-1")
+        server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": secret})
+        self.teach(server)
+        digests = server.digests()
+        erase = ("state", "erase", "margin.db", "--decision", made["decision_id"])
+        self.margin(*erase, code=1)  # the server has the store
+        server.stop()
+        stored = lambda: b"".join(path.read_bytes() for path in pathlib.Path(self.folder).glob("margin.db*"))
+        self.assertIn(secret.encode(), stored())
+        self.assertEqual(self.margin(*erase), f"decision {made['decision_id']}: texts of 1 event erased\n")
+        self.assertNotIn(secret.encode(), stored())
+        self.margin("state", "verify", "margin.db")
+        self.margin("state", "erase", "margin.db", "--decision", "01890f3e-5c1a-7abc-8def-0123456789ab", code=2)
+        self.margin("state", "erase", "margin.db", "--decision", "mine", code=2)
+        server = self.serve()
+        self.assertEqual(server.digests(), digests)
+        looked_up = server.get("/v1/decisions/" + made["decision_id"])
+        self.assertNotIn(secret.encode(), looked_up.body)
+        self.assertEqual((looked_up.json["answer"], looked_up.json["p_correct"]), (None, made["p_correct"]))
+        self.assertEqual({o["model"]: o["outcome"] for o in looked_up.json["outcomes"]}, {"a": 1, "b": 0})
 
     def test_tls(self):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem",
