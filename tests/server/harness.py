@@ -12,6 +12,7 @@ import time
 import unittest
 
 BINARY = os.environ["MARGIN_BINARY"]
+SERVER = os.environ.get("MARGIN_SERVER_BINARY", BINARY)  # another one that serves
 
 
 class Answer:
@@ -31,7 +32,7 @@ class Server:
     def __init__(self, folder, *flags, config=None, env=None, wait=True, store="margin.db", listen="127.0.0.1:0"):
         self.folder = pathlib.Path(folder)
         self.store = self.folder / store
-        command = [BINARY, "serve", "--listen", listen, "--store", str(self.store), *flags]
+        command = [SERVER, "serve", "--listen", listen, "--store", str(self.store), *flags]
         if config is not None:
             self.config = self.folder / "margin.toml"
             self.config.write_text(config)
