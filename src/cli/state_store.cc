@@ -92,7 +92,7 @@ int compact(const CompactFlags& flags) {
   return print(fmt::format("pool {}: events {} to {} are retained\n", internal::printable(flags.pool), before, state->next));
 }
 
-int erase(const std::string& store, const std::string& decision) {
+int erase_decision(const std::string& store, const std::string& decision) {
   const auto id = Uuid::parse(decision);
   if (!id) return complain("--decision: got " + internal::printable(decision) + ", expected the id of a decision");
   const auto log = SqliteLog::open(store);
@@ -150,7 +150,7 @@ Command add_state_erase(CLI::App& state) {
   const auto decision = std::make_shared<std::string>();
   app->add_option("STORE", *store, "The file that the server keeps its events in")->required()->type_name("");
   app->add_option("--decision", *decision, "Which decision")->required()->type_name("ID");
-  return {app, [store, decision] { return erase(*store, *decision); }};
+  return {app, [store, decision] { return erase_decision(*store, *decision); }};
 }
 
 }  // namespace margin::cli
