@@ -1,7 +1,8 @@
 """Frame: what margin returns where there are rows. A dict of numpy columns, so pandas, polars and pyarrow take it as it is."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Mapping
+import html
+from typing import Any, Dict, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -19,7 +20,7 @@ class Frame(Dict[str, np.ndarray]):
     >>> frame.rows, float(frame["ece"].min())
     (2, 0.05)
 
-    ``pandas.DataFrame(frame)``, ``polars.DataFrame(frame)`` and ``pyarrow.table(frame)`` make theirs of it.
+    ``pandas.DataFrame(frame)``, ``polars.DataFrame(dict(frame))`` and ``pyarrow.table(dict(frame))`` make theirs of it.
     """
 
     def __init__(self, columns: Mapping[str, Any] = {}) -> None:
@@ -53,6 +54,15 @@ class Frame(Dict[str, np.ndarray]):
     def __repr__(self) -> str:
         return "\n".join(self._lines())
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        def row(cell: str, texts: Iterable[str]) -> str:
+            return "<tr>" + "".join(f"<{cell}>{html.escape(text)}</{cell}>" for text in texts) + "</tr>"
+
+        shown = [[_text(value) for value in column[:_ROWS_SHOWN].tolist()] for column in self.values()]
+        more = f"<p>{self.rows} rows</p>" if self.rows > _ROWS_SHOWN else ""
+        return f"<table>{row('th', map(_text, self))}{''.join(row('td', cells) for cells in zip(*shown))}</table>{more}"
+
     def _lines(self) -> Iterator[str]:
         shown = {name: [_text(value) for value in column[:_ROWS_SHOWN].tolist()] for name, column in self.items()}
         widths = {name: max([len(name), *map(len, cells)]) for name, cells in shown.items()}
@@ -70,6 +80,8 @@ class Frame(Dict[str, np.ndarray]):
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return "-"
     if isinstance(value, float):
         return "-" if value != value else f"{value:.6g}"
     # Names are anybody's text: control characters must not reach a terminal.

@@ -15,6 +15,7 @@ try:
 except ImportError as error:
     raise ImportError("margin.plot needs matplotlib: pip install margin[plot]") from error
 
+from margin.errors import WrongType
 from margin.experiments import Report
 from margin.frame import Frame
 from margin.metrics import ece, reliability as _table
@@ -33,6 +34,9 @@ def reliability(series: Union[Mapping[str, Tuple[Any, Any]], Tuple[Any, Any]], *
     ``series`` is (probabilities, outcomes), or several by name.
     """
     named = series if isinstance(series, Mapping) else {"": series}
+    for name, pair in named.items():
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+            raise WrongType(f"series: got {type(pair).__name__}, expected (probabilities, outcomes), or several by name")
     ax = ax if ax is not None else plt.subplots(figsize=(5, 5))[1]
     ax.plot([0, 1], [0, 1], color="#59636e", linewidth=1, linestyle="--", zorder=1)
     for number, (name, (probabilities, outcomes)) in enumerate(named.items()):

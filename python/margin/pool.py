@@ -23,9 +23,8 @@ class Pool:
     True
 
     ``calibrator`` and ``vote`` are names, perhaps with a version as in "stacked@1"; their parameters are dicts. ``remedy`` and
-    ``audit_rate``
-    say what feedback on some responses teaches about the others, ``source_share_max`` caps what one source of feedback may teach,
-    ``pending_days`` is how long a decision waits for its outcome. Threads may share a pool: calls wait for each other.
+    ``audit_rate`` say what feedback on some responses teaches about the others, ``source_share_max`` caps what one source of feedback may
+    teach, ``pending_days`` is how long a decision waits for its outcome. Threads may share a pool: calls wait for each other.
     """
 
     def __init__(self, calibrator: str = "margin", vote: str = "sum", *, calibrator_parameters: Optional[Mapping[str, Any]] = None,

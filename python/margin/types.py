@@ -1,10 +1,12 @@
 """What decisions and feedback return, the same from a Pool in the process and from a server through a Client."""
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from margin.errors import InvalidArgument, WrongType
+from margin.frame import Frame
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,52 @@ class Decision:
     votes: Sequence[Vote]
     responses: Sequence[CalibratedResponse]
     decisive: Sequence[str]  # models without which another answer would have been selected
+
+    def explain(self) -> str:
+        """The decision for people: what was selected and how sure that is, how the answers scored, and what each response was worth.
+        ``print(decision)`` shows it.
+
+        >>> import margin
+        >>> print(margin.Pool().decide([("a", "Paris", 0.9), ("b", "Lyon", 0.95), ("c", "Paris", 0.6)], max_error=0.9))
+        Paris (a)
+        right with probability 0.59 (0.01 to 0.99), cold, on 0 outcomes
+        <BLANKLINE>
+        answer  score  models
+        Paris     1.5  a, c
+        Lyon     0.95  b
+        <BLANKLINE>
+        model  stated  factor  calibrated  n  weight  made of
+        a         0.9       1         0.9  0     0.9
+        b        0.95       1        0.95  0    0.95
+        c         0.6       1         0.6  0     0.6
+        without a or c another answer would have been selected
+        """
+        def part(fields: str, *rows: Any) -> Dict[str, List[Any]]:
+            columns = {name: [getattr(row, name) for row in rows] for name in fields.split()}
+            return {name: column if name in ("answer", "model", "channel") else [math.nan if value is None else value for value in column]
+                    for name, column in columns.items()}
+
+        def terms(response: CalibratedResponse) -> str:
+            return ", ".join(f"{name} {value:.3g}" for name, value in response.weight_of.items())
+
+        why = "abstained, since an error is likelier than allowed" if self.abstained else "nothing selected"
+        lines = [why if self.answer is None else f"{self.answer} ({self.model})"]
+        if self.p_correct is not None and self.interval is not None:
+            low, high = self.interval
+            lines.append(f"right with probability {self.p_correct:.2f} ({low:.2f} to {high:.2f}), {self.status}, on {self.effective_n:.0f}"
+                         " outcomes")
+        votes = Frame({**part("answer score", *self.votes), "models": [", ".join(vote.models) for vote in self.votes]})
+        channels = "channel " if len({response.channel for response in self.responses}) > 1 else ""
+        responses = Frame({**part(f"model {channels}stated factor calibrated n weight", *self.responses),
+                           "made of": [terms(response) for response in self.responses]})
+        lines += ["", repr(votes), "", repr(responses)]
+        if self.decisive:
+            lines.append(f"without {' or '.join(self.decisive)} another answer would have been selected")
+        if self.grade_please:
+            lines.append(f"please grade as well: {', '.join(self.grade_please)}")
+        return "\n".join(lines)
+
+    __str__ = explain
 
 
 @dataclass(frozen=True)

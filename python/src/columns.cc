@@ -15,6 +15,9 @@ py::array as_array(std::string_view field, const py::handle& values) {
     PyErr_Clear();
     raise_wrong_type(at(field, "got " + type_name(values) + ", expected a column of numbers"));
   }
+  // numpy makes one object of what it cannot take apart: generators, sets, dicts.
+  if (array.ndim() == 0 && array.dtype().kind() == 'O') raise_wrong_type(at(field, "got " + type_name(values) + ", expected a column"));
+  if (type_name(values) == "MaskedArray") raise_wrong_type(at(field, "got MaskedArray, expected a column without masks"));
   if (array.ndim() != 1) {
     std::string shape;
     for (py::ssize_t i = 0; i < array.ndim(); ++i) shape += (i == 0 ? "" : ", ") + std::to_string(array.shape(i));

@@ -82,6 +82,16 @@ void require_scale(double scale) {
   raise({ErrorCode::kInvalidArgument, "scale: got " + shown(scale) + ", expected a positive number"});
 }
 
+// What the readers say of a flag, said of the argument.
+template <class R>
+R in_our_words(R result) {
+  constexpr std::string_view kFlag = "--scale 100";
+  if (result.ok()) return result;
+  Error error = result.error();
+  if (const auto at = error.message.find(kFlag); at != std::string::npos) error.message.replace(at, kFlag.size(), "scale=100");
+  return error;
+}
+
 Log finished(ObservationLog log) {
   if (log.rows() == 0) raise({ErrorCode::kInvalidArgument, "the table has no row"});
   check(log.check_duplicates());
@@ -102,7 +112,7 @@ Log from_files(const std::vector<std::string>& paths, double scale, const std::s
     const py::gil_scoped_release others_run;
     return dataset::read_observations(paths, options);
   }();
-  return {std::make_shared<const ObservationLog>(value_of(std::move(read)))};
+  return {std::make_shared<const ObservationLog>(value_of(in_our_words(std::move(read))))};
 }
 
 Log from_columns(const py::dict& columns, double scale) {
@@ -122,7 +132,7 @@ Log from_columns(const py::dict& columns, double scale) {
   }
   check(check_columns(table));
   ObservationLog log;
-  check(append_table(table, scale, 0, log));
+  check(in_our_words(append_table(table, scale, 0, log)));
   return finished(std::move(log));
 }
 

@@ -30,6 +30,18 @@ std::optional<T> given(const py::dict& fields, const char* name) {
   }
 }
 
+// An error of the core's field that begins with `field`, as one of the argument that it came from.
+Error said_of(std::string_view field, std::string_view argument, Error error) {
+  if (error.message.starts_with(field)) error.message.replace(0, error.message.find(':'), argument);
+  return error;
+}
+
+Uuid parse_id(const std::string& text) {
+  const Result<Uuid> id = Uuid::parse(text);
+  if (!id) raise(said_of("id", "decision_id", id.error()));
+  return *id;
+}
+
 PoolConfigured to_config(const py::dict& settings) {
   PoolConfigured config;
   if (const auto name = given<std::string>(settings, "calibrator")) {
@@ -80,6 +92,7 @@ Response to_response(std::size_t number, const py::handle& item) {
         PyErr_Clear();
         raise_wrong_type(field + ": got " + type_name(value) + ", expected a number");
       }
+      if (stated != stated) raise({ErrorCode::kInvalidArgument, field + ": got nan, expected a number in [0, 1], or None"});
       response.confidence = stated;
     } else if (name == "abstained") {
       if (!PyBool_Check(value.ptr())) raise_wrong_type(field + ": got " + type_name(value) + ", expected a bool");
@@ -187,7 +200,7 @@ class NamedPool {
     require_probability("audit_rate", question.audits.rate);
     const std::int64_t time_ms = time_of(options);
     const auto own = given<std::string>(options, "decision_id");
-    const Uuid id = own ? value_of(Uuid::parse(*own)) : Uuid::make(time_ms, random_);
+    const Uuid id = own ? parse_id(*own) : Uuid::make(time_ms, random_);
     if (pool_.knows(id)) raise({ErrorCode::kConflict, "decision_id: a decision with this id exists"});
     question.audits.seed = id.low;
     const DecisionMade decision = value_of(pool_.decide(question));
@@ -196,16 +209,23 @@ class NamedPool {
   }
 
   py::dict feedback(const std::string& decision, const py::dict& options) {
-    OutcomeObserved outcome{.decision = value_of(Uuid::parse(decision)),
+    OutcomeObserved outcome{.decision = parse_id(decision),
                             .gold = given<std::string>(options, "correct_answer"),
                             .selected = given<double>(options, "outcome"),
                             .weight = given<double>(options, "weight").value_or(1.0),
                             .source = given<std::string>(options, "source").value_or("")};
     for (const auto& [model, grade] : given<std::map<std::string, double>>(options, "outcomes").value_or(std::map<std::string, double>())) {
+      require_probability("outcomes: " + model, grade);
       outcome.grades.push_back({.model = model, .outcome = grade});
     }
+    if (outcome.selected) require_probability("outcome", *outcome.selected);
+    if ((outcome.gold ? 1 : 0) + (outcome.selected ? 1 : 0) + (outcome.grades.empty() ? 0 : 1) != 1) {
+      raise({ErrorCode::kInvalidArgument, "expected exactly one of correct_answer, outcome and outcomes"});
+    }
     if (pool_.knows(outcome.decision)) {
-      outcome.grades = value_of(pool_.resolve(outcome));
+      auto grades = pool_.resolve(outcome);
+      if (!grades) raise(said_of("grades[", "outcomes", grades.error()));
+      outcome.grades = std::move(*grades);
       outcome.gold.reset();
       outcome.selected.reset();
     }

@@ -115,7 +115,7 @@ Status ObservationLog::check_duplicates() const {
 
 std::string ObservationLog::place(std::size_t row) const {
   const auto next = std::upper_bound(files_.begin(), files_.end(), row, [](std::size_t r, const File& file) { return r < file.first_row; });
-  return (next == files_.begin() ? "row" : printable(std::prev(next)->name, 400)) + ":" + std::to_string(line_[row]);
+  return (next == files_.begin() ? "row " : printable(std::prev(next)->name, 400) + ":") + std::to_string(line_[row]);
 }
 
 }  // namespace margin::dataset

@@ -52,6 +52,18 @@ def test_an_explanation_adds_up():
     assert decision.status in ("calibrated", "drifting")
 
 
+def test_an_explanation_is_for_people():
+    responses = [("a", "Paris", 0.9), ("b", "Lyon", 0.95), {"model": "c", "answer": "Paris", "confidence": 0.6, "channel": "logprob"},
+                 {"model": "d", "answer": "Lyon"}]
+    said = str(margin.Pool(vote="stacked").decide(responses)).splitlines()
+    assert said[0] == "Paris (a)" and said[1].endswith(", cold, on 0 outcomes")
+    assert [line.split()[:5] for line in said if line.startswith(("c ", "d "))] == [["c", "logprob", "0.6", "1", "0.6"],
+                                                                                 ["d", "verbalized", "-", "-", "-"]]
+    assert "scale 1" in said[said.index("") + 6] and said[-1] == "without a or c another answer would have been selected"
+    assert str(margin.Pool().decide(responses, max_error=0.01)).startswith("abstained")
+    assert str(margin.Pool().decide([("a", None, 0.5)])).startswith("nothing selected")
+
+
 def test_factors_are_what_calibrates():
     pool = margin.Pool("margin", "sum")
     for rows in golden.tasks("shift")[:60]:
@@ -135,10 +147,14 @@ REFUSALS = [
     (lambda p: p.decide([("a", "x", 0.5)], max_error=2), margin.InvalidArgument, "max_error"),
     (lambda p: p.decide([("a", "x", 0.5)], audit_rate=-1), margin.InvalidArgument, "audit_rate"),
     (lambda p: p.decide([("a", "x", 0.5)], time_ms=-1), margin.InvalidArgument, "time_ms"),
-    (lambda p: p.decide([("a", "x", 0.5)], decision_id="x"), margin.InvalidArgument, ""),
-    (lambda p: p.feedback("x", outcome=1), margin.InvalidArgument, ""),
-    (lambda p: p.feedback("01890a5d-ac96-774b-bcce-b302099a8057"), margin.InvalidArgument, ""),
-    (lambda p: p.feedback("01890a5d-ac96-774b-bcce-b302099a8057", outcome=2), margin.InvalidArgument, "2"),
+    (lambda p: p.decide([("a", "x", float("nan"))]), margin.InvalidArgument, r"^responses\[0\].confidence: got nan"),
+    (lambda p: p.decide([("a", "x", 0.5)], decision_id="x"), margin.InvalidArgument, "^decision_id: expected a UUID"),
+    (lambda p: p.feedback("x", outcome=1), margin.InvalidArgument, "^decision_id: expected a UUID"),
+    (lambda p: p.feedback("01890a5d-ac96-774b-bcce-b302099a8057"), margin.InvalidArgument, "exactly one of correct_answer, outcome and"),
+    (lambda p: p.feedback("01890a5d-ac96-774b-bcce-b302099a8057", outcome=1, correct_answer="x"), margin.InvalidArgument, "exactly one"),
+    (lambda p: p.feedback("01890a5d-ac96-774b-bcce-b302099a8057", outcome=2), margin.InvalidArgument, "^outcome: got 2"),
+    (lambda p: p.feedback("01890a5d-ac96-774b-bcce-b302099a8057", outcomes={"a": 2}), margin.InvalidArgument, "^outcomes: a: got 2"),
+    (lambda p: p.feedback(p.decide([("a", "x", 0.5)]).decision_id, outcomes={"b": 1}), margin.InvalidArgument, "^outcomes: b did not"),
     (lambda p: p.feedback("01890a5d-ac96-774b-bcce-b302099a8057", outcome=1, weight=7), margin.InvalidArgument, "weight"),
     (lambda p: p.calibrate("nobody", 0.5), margin.NotFound, "never answered"),
     (lambda p: p.pin("a", 99), margin.MarginError, "99"),

@@ -236,7 +236,10 @@ REFUSALS = [
     (lambda: margin.read_log([{
         **ROW, "answer": [1]
     }]), margin.InvalidArgument, "^row 0: answer: got list"),
-    (lambda: margin.read_log([ROW, ROW]), margin.Conflict, "second response"),
+    (lambda: margin.read_log([ROW, ROW]), margin.Conflict, "^row 1: model: got a second response .* at row 0"),
+    (lambda: margin.read_log([{
+        **ROW, "confidence": 95
+    }]), margin.InvalidArgument, "^row 0: confidence: got 95, .*for percentages: scale=100"),
     (lambda: margin.read_log([]), margin.InvalidArgument, "at least one row"),
     (lambda: margin.read_log({
         "task": ["q"],
@@ -279,6 +282,13 @@ REFUSALS = [
 def test_what_is_refused_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_frame_is_a_table_in_a_notebook():
+    frame = margin.Frame({"model": np.array(["<script>", None], dtype=object), "ece": [0.25, np.nan]})
+    assert frame._repr_html_() == ("<table><tr><th>model</th><th>ece</th></tr><tr><td>&lt;script&gt;</td><td>0.25</td></tr>"
+                                   "<tr><td>-</td><td>-</td></tr></table>")
+    assert margin.Frame({"n": range(1000)})._repr_html_().endswith("</table><p>1000 rows</p>")
 
 
 def test_a_calibrator_that_has_learned_cannot_enter():

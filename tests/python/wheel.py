@@ -32,7 +32,8 @@ def main():
     shutil.rmtree(chosen.folder, ignore_errors=True)
     chosen.folder.mkdir(parents=True)
 
-    # Not isolated: with Debian's pybind11 and the compiler's usual name ccache knows everything that the release build has compiled.
+    # With the compiler's usual name ccache knows everything that the release build has compiled, and with Debian's pybind11, so not isolated,
+    # the module too. The newest numpy needs a newer pybind11, as `pip install .` takes it.
     tools = chosen.folder / "tools"
     venv.create(tools, with_pip=True)
     run(tools / "bin/pip", "install", "-q", "--disable-pip-version-check", "build", "scikit-build-core>=0.10")
@@ -47,16 +48,8 @@ def main():
         if path.name not in {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "cmake", "include", "pyproject.toml", "python", "src"}
     ]
     assert not strangers, f"the sdist holds {strangers}"
-    run(tools / "bin/python",
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "--skip-dependency-check",
-        "-o",
-        chosen.folder,
-        unpacked,
-        env=environment)
+    as_it_is = [] if chosen.all else ["--no-isolation", "--skip-dependency-check"]
+    run(tools / "bin/python", "-m", "build", "--wheel", *as_it_is, "-o", chosen.folder, unpacked, env=environment)
     (wheel,) = chosen.folder.glob("margin-*.whl")
 
     fresh = chosen.folder / "fresh"
@@ -73,17 +66,8 @@ def main():
                            env=environment,
                            cwd=chosen.folder).stdout
     assert str(fresh) in where, where
-    run(fresh / "bin/python",
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        *suites,
-        env={
-            **environment, "PYTHONPATH": ""
-        },
-        cwd=chosen.folder)
+    alone = {**environment, "PYTHONPATH": ""}
+    run(fresh / "bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *suites, env=alone, cwd=chosen.folder)
 
 
 if __name__ == "__main__":
