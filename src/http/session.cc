@@ -286,6 +286,7 @@ bool Session::stream_write(std::string_view bytes) {
 }
 
 void Session::stream_end() {
+  gone_ = nullptr;  // may be on its way already, to somebody who is no longer there
   if (state_ != State::kStreaming) return;
   if (chunked_) queued_.bytes += "0\r\n\r\n";
   --host_.counters.streams_open;

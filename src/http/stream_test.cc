@@ -59,6 +59,22 @@ TEST(Stream, PiecesArriveAsTheyAreWrittenAndTheConnectionServesOn) {
   server.on_loop([&] { EXPECT_EQ(streams.gone, 0); });
 }
 
+TEST(Stream, WhoeverClosesHearsNothingOfAClientThatLeftInTheSameMoment) {
+  Streams streams;
+  TestServer server(std::ref(streams), {.stream_buffer_bytes_max = 1000});
+  Client client(server.port());
+  client.get("/hello");
+  read_head(client);
+  server.on_loop([&] {
+    // Disconnects a reader that lags, and tells so from the loop, later.
+    while (streams.open[0].write(std::string(1'000'000, 'x'))) {
+    }
+    streams.open[0].close();
+  });
+  server.on_loop([] {});
+  server.on_loop([&] { EXPECT_EQ(streams.gone, 0); });
+}
+
 TEST(Stream, Http10GetsTheBareBytesUntilTheConnectionEnds) {
   Streams streams;
   TestServer server(std::ref(streams));

@@ -184,10 +184,11 @@ calibrator = "margin"
                 if reload % 4 == 0:
                     self.margin("state", "backup", "margin.db", f"backup-{life}-{reload}.db")
             load.over.set()
-            self.assertEqual(server.stop(), 0, server.journal[-3000:])
+            code = server.stop()
             load.end()
             for report in REPORTS:
-                self.assertNotIn(report, server.journal)
+                self.assertFalse(report in server.journal, "\n" + server.journal[max(0, server.journal.find(report) - 200):][:12000])
+            self.assertEqual(code, 0, server.journal[-3000:])
             self.assertNotIn("reload refused", server.journal)
             self.assertEqual(load.failures, [], server.journal[-3000:])
             totals += load.done
