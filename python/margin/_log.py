@@ -33,6 +33,8 @@ def read_log(data: AnyLog, *, scale: float = 1.0, format: str = "auto") -> Log:
         return Log.from_files([os.fspath(data)], scale, format)
     if isinstance(data, (list, tuple)) and data and all(isinstance(item, (str, os.PathLike)) for item in data):
         return Log.from_files([os.fspath(item) for item in data], scale, format)
+    if hasattr(data, "collect_schema") and hasattr(data, "collect"):
+        data = data.collect()  # a lazy frame of polars
     if hasattr(data, "__arrow_c_stream__"):
         return Log.from_arrow_stream(data.__arrow_c_stream__(), scale)
     if hasattr(data, "__arrow_c_array__"):

@@ -23,8 +23,8 @@ from margin.pool import Pool
 
 __all__ = ["convergence", "factors", "reliability"]
 
-# After Okabe and Ito: told apart with any of the common colour blindnesses. Below 1 a factor is orange, above blue.
-_COLOURS = ["#d55e00", "#0072b2", "#00855f", "#b0528c", "#a86e00", "#2386bf", "#6b6b00", "#1f2328"]
+# After Okabe and Ito: told apart with any of the common colour blindnesses, on white and on black. Below 1 a factor is orange, above blue.
+_COLOURS = ["#d55e00", "#0072b2", "#00855f", "#b0528c", "#a86e00", "#2386bf", "#6b6b00", "#767676"]
 _FACTOR_COLOURS = LinearSegmentedColormap.from_list("margin", ["#b35806", "#fdb863", "#f3f3f3", "#92c5de", "#2166ac"])
 
 
@@ -38,7 +38,7 @@ def reliability(series: Union[Mapping[str, Tuple[Any, Any]], Tuple[Any, Any]], *
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise WrongType(f"series: got {type(pair).__name__}, expected (probabilities, outcomes), or several by name")
     ax = ax if ax is not None else plt.subplots(figsize=(5, 5))[1]
-    ax.plot([0, 1], [0, 1], color="#59636e", linewidth=1, linestyle="--", zorder=1)
+    ax.plot([0, 1], [0, 1], color="#767676", linewidth=1, linestyle="--", zorder=1)
     for number, (name, (probabilities, outcomes)) in enumerate(named.items()):
         table = _table(probabilities, outcomes, bins)
         seen = table["count"] > 0
@@ -78,7 +78,8 @@ def factors(of: Union[Pool, Frame], *, ax: Optional[Axes] = None) -> Axes:
     image = ax.imshow(values, cmap=_FACTOR_COLOURS, norm=TwoSlopeNorm(1, 1 - far, 1 + far), aspect="auto")
     for (row, band), value in np.ndenumerate(values):
         if np.isfinite(value):
-            ax.text(band, row, f"{value:.2f}", ha="center", va="center", color="white" if abs(value - 1) > 0.75 * far else "#1f2328")
+            light = np.dot(image.to_rgba(value)[:3], [0.299, 0.587, 0.114])
+            ax.text(band, row, f"{value:.2f}", ha="center", va="center", color="white" if light < 0.5 else "#1f2328")
     ax.set_xticks(range(bands), [f"{band / bands:.2f} to {(band + 1) / bands:.2f}" for band in range(bands)])
     ax.set_yticks(range(len(rows)), [", ".join(part for part in row if part) if several else row[0] for row in rows], parse_math=False)
     ax.set_xlabel("stated confidence")

@@ -75,7 +75,7 @@ void visit_labels(std::string_view field, const py::handle& labels, const LabelV
       for (py::ssize_t row = 0; row < numbers.size(); ++row) visitor.number(static_cast<std::size_t>(row), numbers.data()[row]);
       return;
     }
-    if (array.size() > 0 && kind != 'O' && kind != 'U') {
+    if (array.size() > 0 && kind != 'O' && kind != 'U' && kind != 'T') {  // T: numpy 2's strings of any length
       raise_wrong_type(at(field, "got dtype " + dtype_name(array) + ", expected text or whole numbers"));
     }
     rows = array.attr("tolist")();

@@ -18,6 +18,7 @@ TABLES = {
     "pandas, strings and nullable numbers": lambda: LOG.to_pandas().convert_dtypes(),
     "pandas, pyarrow dtypes": lambda: LOG.to_pandas().convert_dtypes(dtype_backend="pyarrow"),
     "polars": lambda: polars.DataFrame(dict(LOG)),
+    "polars, lazy": lambda: polars.DataFrame(dict(LOG)).lazy(),
     "polars, categories": lambda: polars.DataFrame(dict(LOG)).with_columns(polars.col("model").cast(polars.Categorical)),
     "pyarrow": lambda: pyarrow.table(dict(LOG)),
     "pyarrow, dictionaries": lambda: pyarrow.table({**LOG, "model": pyarrow.array(LOG["model"]).dictionary_encode()}),
@@ -49,6 +50,13 @@ def test_frames_become_tables():
     frame = margin.replay(LOG, ["raw", "margin"], orderings=2)
     assert frame.to_pandas()["ece"].tolist() == polars.DataFrame(dict(frame))["ece"].to_list() == pyarrow.table(
         dict(frame))["ece"].to_pylist()
+
+
+def test_strings_of_numpy_are_names():
+    names = np.array(["a", "b", "a"], dtype=np.dtypes.StringDType())
+    calibrator = margin.Calibrator()
+    calibrator.observe_batch(names, [0.9, 0.8, 0.7], [1, 0, 1])
+    assert calibrator.models == ["a", "b"]
 
 
 def test_columns_of_every_library_are_columns():

@@ -67,7 +67,8 @@ async def ask(client: margin.AsyncClient) -> float | None:
 @pytest.mark.parametrize("line, message", [
     ("", ""), ("calibrator.calibrate(0.5, 'a')", "incompatible type"), ("decision.anwser", "has no attribute"),
     ("client.feedback(7)", "incompatible type"), ("margin.Pool(calibrater='margin')", "Unexpected keyword"),
-], ids=range(5))
+    ("margin.replay([], ordering=3)", "Unexpected keyword"), ("margin.experiments.pool([], lag=3)", "Unexpected keyword"),
+], ids=range(7))
 def test_programs_are_checked(tmp_path, cache, line, message):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM + line + "\n")
