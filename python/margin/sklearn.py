@@ -241,7 +241,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
 
     def __sklearn_tags__(self) -> Any:
-        return super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()
+        # Sparse rows are the estimator's affair; LogisticRegression takes them.
+        tags.input_tags.sparse = self.estimator is None or self.estimator.__sklearn_tags__().input_tags.sparse
+        return tags
 
     def _more_tags(self) -> Dict[str, Any]:
         return {"_xfail_checks": {"check_sample_weights_invariance": "learns in the order of the rows, which the check shuffles"}}
