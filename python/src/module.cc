@@ -1,4 +1,6 @@
 // margin._core: the C++ core as a Python module. python/margin/ is what users import.
+#include <cstdlib>
+
 #include "bind.h"
 
 namespace margin::python {
@@ -30,7 +32,7 @@ const char* exception_of(ErrorCode code) {
 void require_known_numpy() {
   constexpr int kNewest = PYBIND11_VERSION_HEX < 0x020C0000 ? 1 : 2;
   const auto version = py::module_::import("numpy").attr("__version__").cast<std::string>();
-  if (std::atoi(version.c_str()) <= kNewest) return;
+  if (std::strtol(version.c_str(), nullptr, 10) <= kNewest) return;
   throw py::import_error("margin was built for numpy up to " + std::to_string(kNewest) + ", this is numpy " + version +
                          ": build it anew (pip install), which takes the pybind11 that numpy needs");
 }
