@@ -7,7 +7,8 @@ A server is one of
   nginx     answers what the other is asked with a constant of the size of the other's answer
 
 Rounds run A-B-B-A, in a closed loop for the largest rate and then in an open loop at half of LEFT's largest for the latency. Beside the rates,
-which other programs on the machine disturb, it prints the processor time per request, which they disturb much less. Prints a table and one JSON
+which other programs on the machine disturb, it prints the processor time per request, which they disturb much less. Where LEFT is disk, also its
+commits per second beside what writing one page and fdatasync alone reach in the same folder, in turn with its rounds. Prints a table and one JSON
 line. --check runs briefly, and fails on errors or when LEFT takes more than twice the processor time of RIGHT. Exits 77 when there is no nginx.
 """
 
@@ -103,6 +104,23 @@ def rss_mib(pid):
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def commits(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
+        return next(float(line.split()[1]) for line in reply.read().decode().splitlines() if line.startswith("margin_log_commits_total "))
+
+
+def syncs_per_second(folder, seconds):
+    """One page after the other, each on the disk before the next."""
+    page = bytes(4096)
+    count, begin = 0, time.monotonic()
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        while time.monotonic() - begin < seconds:
+            file.write(page)
+            os.fdatasync(file.fileno())
+            count += 1
+    return count / (time.monotonic() - begin)
+
+
 def answer_bytes(port, load):
     body = load.bodies.read_bytes().splitlines()[0] if load.bodies else None
     request = urllib.request.Request(f"http://127.0.0.1:{port}{load.path}", data=body, headers={"Content-Type": "application/json"})
@@ -128,6 +146,7 @@ class Load:
         if decides:
             self.bodies.write_text("".join(body + "\n" for body in decide_bodies()))
         self.args = args
+        self.folder = folder
 
 
 class Side:
@@ -144,10 +163,14 @@ class Side:
         command += ["--bodies", load.bodies] if load.bodies else []
         command += ["--rate", str(rate)] if rate else []
         before = cpu_seconds(self.process.pid)
+        commits_before = commits(self.port) if self.name == "disk" else 0
         done = subprocess.run(command, capture_output=True, text=True, timeout=args.seconds + 60, check=True,
                               preexec_fn=lambda: os.sched_setaffinity(0, {args.generator_core}))
         outcome = json.loads(done.stdout)
         outcome["cpu_us"] = (cpu_seconds(self.process.pid) - before) / max(outcome["requests"], 1) * 1e6
+        if self.name == "disk":
+            outcome["commits"] = (commits(self.port) - commits_before) / args.seconds
+            outcome["syncs"] = syncs_per_second(load.folder, args.seconds / 2)
         rounds.append(outcome)
 
     def median(self, rounds, key):
@@ -188,6 +211,10 @@ def report(left, right, args, rate):
         ratio = values[0] / values[1]
         result[f"{loop}_{key}"] = [round(value, 3) for value in (*values, ratio)]
         print(f"{label:36}{values[0]:>12.{digits}f}{values[1]:>12.{digits}f}{ratio:>8.2f}")
+    if left.name == "disk":
+        values = [left.median(left.closed, key) for key in ("commits", "syncs")]
+        result["commits_and_syncs"] = [round(value, 1) for value in values]
+        print(f"{'commits/s, beside fdatasync alone':36}{values[0]:>12.0f}{values[1]:>12.0f}{values[0] / values[1]:>8.2f}")
     sides = (left, right)
     result["rss_mib"] = [[round(side.rss_before, 1), round(rss_mib(side.process.pid), 1)] for side in sides]
     result["errors"] = [side.errors() for side in sides]

@@ -9,6 +9,13 @@ namespace margin::internal {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// So many share a commit well enough; to wait for more would keep the store idle and the first of them waiting.
+constexpr std::size_t kGatheredMax = 16;
+
+}  // namespace
+
 CommitQueue::CommitQueue(const QueueLimits& limits, Store store) : limits_(limits), store_(std::move(store)), thread_([this] { work(); }) {}
 
 Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge) {
@@ -36,8 +43,8 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
     ++figures_.waiting;
     figures_.waiting_bytes += item.bytes.size();
     waiting_.push_back(std::move(item));
-    // Corked, it is woken by uncork(); otherwise it is awake or has been woken for an earlier one.
-    if (corked_ || committing_ || waiting_.size() > 1) return {};
+    // It is awake, or has been woken for an earlier one, or will be by uncork().
+    if (committing_ || waiting_.size() != (corked_ ? kGatheredMax : 1)) return {};
   }
   arrived_.notify_one();
   return {};

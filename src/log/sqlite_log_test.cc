@@ -373,6 +373,8 @@ TEST_F(SqliteLogTest, ABackupPutInPlaceOfALongerStoreIsItsNewTruth) {
 TEST_F(SqliteLogTest, CorkedAppendsShareOneCommit) {
   open({.durability = Durability::kProcess});
   append(0, 1);
+  // The log's thread sleeps when nothing is being committed; awake it would take the next append at once.
+  while (log_->figures().oldest.count() != 0) std::this_thread::yield();
   const std::uint64_t commits = log_->figures().commits;
   const auto append_and_wait_a_moment = [this](std::uint64_t n) {
     ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)}, {}).ok());
@@ -385,6 +387,18 @@ TEST_F(SqliteLogTest, CorkedAppendsShareOneCommit) {
   log_->flush();
   EXPECT_EQ(log_->figures().commits, commits + 1);
   EXPECT_EQ(log_->read("p", 0, 10)->size(), 4);
+}
+
+TEST_F(SqliteLogTest, ManyCorkedAppendsDoNotWaitForTheLast) {
+  open({.durability = Durability::kProcess});
+  log_->cork();
+  std::atomic<int> acknowledged = 0;
+  for (std::uint64_t n = 0; n < 100; ++n) {
+    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)}, [&](const Result<std::uint64_t>&) { ++acknowledged; }).ok());
+  }
+  while (acknowledged == 0) std::this_thread::yield();
+  log_->flush();
+  EXPECT_EQ(acknowledged, 100);
 }
 
 TEST_F(SqliteLogTest, NothingStaysCorkedBeyondAFlush) {
