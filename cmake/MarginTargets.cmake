@@ -10,6 +10,10 @@ target_compile_options(margin_flags INTERFACE
   -Wno-missing-field-initializers  # designated initializers leave fields at their stated defaults
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns of overlaps inside std::string's operator+ that do not exist (GCC bug 105651)
   -Werror -ffp-contract=off)
+if(CMAKE_UNITY_BUILD)
+  # Where a .cc is included by another, g++ takes its anonymous namespace for a header's.
+  target_compile_options(margin_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(MARGIN_SANITIZE)
   # Instrumented code makes g++ 12 see uninitialised values in temporaries of std::vector and std::variant; the plain builds keep the warning.
   # Without vptr: that check opens a pipe to see whether memory can be read, and takes a process without free descriptors for a wrong one.
@@ -18,11 +22,12 @@ if(MARGIN_SANITIZE)
   target_link_options(margin_flags INTERFACE -fsanitize=${MARGIN_SANITIZE})
 endif()
 
-# margin_layer(NAME [PURE] [USES layer ...] [HEADERS header ...] [LIBRARIES library ...]): the target margin_NAME of the folder src/NAME.
-# PURE: part of the library `margin`; sees no clock, thread or file. HEADERS: public headers of this layer that have no .cc of their name.
+# margin_layer(NAME [PURE] [SEPARATE] [USES layer ...] [HEADERS header ...] [LIBRARIES library ...]): the target margin_NAME of the folder
+# src/NAME. PURE: part of the library `margin`; sees no clock, thread or file. HEADERS: public headers of this layer that have no .cc of their
+# name. SEPARATE: its files use the same names for their own things, so that no two are compiled as one where CMAKE_UNITY_BUILD is on.
 # Every .cc of the folder that is not a test belongs to it, so a new calibrator or vote is one new file.
 function(margin_layer name)
-  cmake_parse_arguments(ARG "PURE" "" "USES;HEADERS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "PURE;SEPARATE" "" "USES;HEADERS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   add_library(margin_${name} OBJECT ${sources})
@@ -33,6 +38,9 @@ function(margin_layer name)
     target_link_libraries(margin_${name} PUBLIC margin_${layer})
   endforeach()
   target_link_libraries(margin_${name} PRIVATE ${ARG_LIBRARIES})
+  if(ARG_SEPARATE)
+    set_target_properties(margin_${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   if(ARG_PURE)
     set_property(GLOBAL APPEND PROPERTY MARGIN_PURE_LAYERS ${name})
   endif()

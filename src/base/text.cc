@@ -90,10 +90,11 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
+std::string shortest(double value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
+
+std::string json_number(double value) { return std::isfinite(value) ? shortest(value) : "null"; }
 
 }  // namespace margin::internal

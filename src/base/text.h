@@ -23,7 +23,9 @@ struct Utf8 {
 [[nodiscard]] std::string json_string(std::string_view text);
 void append_json_string(std::string& out, std::string_view text);
 
-// The shortest decimal that reads back to the same bits; "null" for NaN and infinities, which JSON does not have.
+// The shortest decimal that reads back to the same bits.
+[[nodiscard]] std::string shortest(double value);
+// As JSON has it: "null" for NaN and infinities, which JSON does not have.
 [[nodiscard]] std::string json_number(double value);
 
 }  // namespace margin::internal

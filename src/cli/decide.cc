@@ -15,7 +15,7 @@
 namespace margin::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kDecideFooter =
     "Examples:\n"
     "  margin decide gpt-x=Paris:0.9 llama=Lyon:0.95 --task q17\n"
     "  margin decide --body request.json --json\n"
@@ -82,7 +82,7 @@ int run(const DecideFlags& flags) {
 Command add_decide(CLI::App& root) {
   CLI::App* app = root.add_subcommand("decide", "Ask a running server which of several answers to trust");
   const auto flags = std::make_shared<DecideFlags>();
-  app->footer(kFooter);
+  app->footer(kDecideFooter);
   app->add_option("RESPONSES", flags->responses, "What the models said: MODEL=ANSWER:CONFIDENCE")->type_name("");
   app->add_option("--pool", flags->pool, "The pool; `default` without it")->type_name("NAME");
   app->add_option("--task", flags->task, "The task's own id")->type_name("ID");

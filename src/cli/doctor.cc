@@ -12,7 +12,7 @@ namespace {
 
 using experiment::Stream;
 
-constexpr const char* kFooter =
+constexpr const char* kDoctorFooter =
     "Is the log usable? Would calibration and voting help, and is that certain? How many outcomes does it take to know, and does it "
     "change? In "
     "words,\n"
@@ -72,7 +72,7 @@ Command add_doctor(CLI::App& root) {
   flags->common.methods.methods = {"margin_adaptive", "margin"};
   flags->common.orderings = 0;
   flags->common.resamples = 2000;
-  app->footer(kFooter);
+  app->footer(kDoctorFooter);
   flags->common.add_to(*app);
   flags->common.add_resamples_to(*app);
   app->add_option("--effect", flags->effect, "The smallest difference worth having, in percentage points")

@@ -16,7 +16,7 @@ using experiment::Condition;
 using experiment::Sweep;
 using experiment::SweepRequest;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentAblationFooter =
     "A sweep is a method at each value of a grid, everything else at its default or as --set says. Methods learn on the source and are\n"
     "scored on the target, as in `margin experiment shift`. Presets are the published grids of margin: alpha, bands, shrinkage, two_rate.\n"
     "Parameters that move together are joined by /; values of list parameters are separated by ;\n\n"
@@ -122,7 +122,7 @@ int run(const AblationFlags& flags) {
 Command add_ablation_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("ablation", "What a parameter does: any method's any parameter over any grid");
   auto flags = std::make_shared<AblationFlags>();
-  app->footer(std::string(kFooter) + kGridFooter);
+  app->footer(std::string(kExperimentAblationFooter) + kGridFooter);
   repeatable(app->add_option("--sweep", flags->sweeps, "A grid of one parameter, or of several that move together; repeatable"))
       ->type_name("METHOD.name=v,v,...");
   repeatable(app->add_option("--preset", flags->presets, "A published grid: alpha, bands, shrinkage or two_rate; repeatable"))

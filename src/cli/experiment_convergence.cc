@@ -11,7 +11,7 @@ namespace {
 
 using experiment::Stream;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentConvergenceFooter =
     "How soon a method pays: pass@1 over the first tasks of an ordering, for raw and every method, mean over orderings.\n\n"
     "Examples:\n"
     "  margin experiment convergence log.jsonl --phase hard --report out\n"
@@ -56,7 +56,7 @@ int run(const ConvergenceFlags& flags) {
 Command add_convergence_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("convergence", "How soon a method pays: cumulative pass@1 after the first tasks");
   auto flags = std::make_shared<ConvergenceFlags>();
-  app->footer(kFooter);
+  app->footer(kExperimentConvergenceFooter);
   flags->common.add_to(*app);
   repeatable(
       app->add_option("--checkpoints", flags->checkpoints, "After how many tasks; all of them is always the last [10,30,50,100,150]"))

@@ -14,7 +14,7 @@ namespace {
 
 using experiment::Condition;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentFeedbackFooter =
     "Methods learn on the source with full and immediate feedback. On the target outcomes come late (--lags, in rows), or only those of\n"
     "the selected answer's supporters arrive; each method selects with its own calibrated vote. Everything is compared with lag 0, paired\n"
     "over the same orderings and resampled tasks. With --cold there is no source to learn from. --remedy adds what may be made of the\n"
@@ -90,7 +90,7 @@ Command add_feedback_experiment(CLI::App& experiment) {
   CLI::App* app =
       experiment.add_subcommand("feedback", "What late and partial outcomes cost: a grid of lags, and the selected answer alone");
   auto flags = std::make_shared<FeedbackFlags>();
-  app->footer(std::string(kFooter) + kGridFooter);
+  app->footer(std::string(kExperimentFeedbackFooter) + kGridFooter);
   repeatable(app->add_option("--lags", flags->lags, "How many rows late outcomes come; 0 is always among them [0,10,50,100,200]"))
       ->delimiter(',')
       ->check(not_negative)

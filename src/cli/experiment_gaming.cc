@@ -10,7 +10,7 @@
 namespace margin::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentGamingFooter =
     "Simulates honest pools and one attacker of each kind, all synthetic, and shows how surely and how soon the watch reports each, and "
     "how\n"
     "often it reports somebody who did nothing.\n\n"
@@ -40,7 +40,7 @@ int run(const GamingFlags& flags) {
 Command add_gaming_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("gaming", "Simulated attackers before the watch: found how surely, how soon");
   auto flags = std::make_shared<GamingFlags>();
-  app->footer(kFooter);
+  app->footer(kExperimentGamingFooter);
   app->add_option("--runs", flags->options.runs, "Of every pool")->check(CLI::Range(1, 100000))->type_name("N")->capture_default_str();
   app->add_option("--tasks", flags->options.tasks, "Of every run")->check(CLI::Range(100, 100000))->type_name("N")->capture_default_str();
   app->add_option("--seed", flags->options.seed, "Of the first run")->check(not_negative)->type_name("N")->capture_default_str();

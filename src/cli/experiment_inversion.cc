@@ -11,7 +11,7 @@ namespace {
 
 using experiment::Stream;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentInversionFooter =
     "Are the more confident models the better ones? Pearson's r between models, how often confidences tie, what methods make of the top\n"
     "band, and how much pass@1 depends on the order in which models stand (which decides ties).\n\n"
     "Examples:\n"
@@ -61,7 +61,7 @@ Command add_inversion_experiment(CLI::App& experiment) {
   CLI::App* app =
       experiment.add_subcommand("inversion", "Are the more confident models the better ones, and how often confidence cannot tell");
   auto flags = std::make_shared<InversionFlags>();
-  app->footer(kFooter);
+  app->footer(kExperimentInversionFooter);
   flags->common.add_to(*app);
   flags->common.add_resamples_to(*app);
   flags->subsets.add_to(*app);

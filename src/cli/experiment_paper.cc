@@ -9,7 +9,7 @@
 namespace margin::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentPaperFooter =
     "Runs every published experiment on the simulated cohort `paper`, which is synthetic, with the preset paper (margin: "
     "target=pool_band,\n"
     "boundary restart), and prints each table beside the published one, with the difference. docs/paper.md says what the tables are.\n\n"
@@ -41,7 +41,7 @@ int run(const PaperFlags& flags) {
 Command add_paper_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("paper", "Every published table beside the same on a simulated cohort");
   auto flags = std::make_shared<PaperFlags>();
-  app->footer(kFooter);
+  app->footer(kExperimentPaperFooter);
   flags->run.add_to(*app);
   flags->run.add_resamples_to(*app);
   flags->output.add_to(*app);

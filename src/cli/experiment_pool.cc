@@ -15,7 +15,7 @@ namespace {
 using experiment::Entrant;
 using experiment::Scenario;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentPoolFooter =
     "Scenarios:\n"
     "  dropout     the two models with most rows leave at half time: ECE before and after\n"
     "  cold_start  the first --initial models alone until half time, then the rest join. blended (target=pool_band, newcomers enter from\n"
@@ -120,7 +120,7 @@ Command add_pool_experiment(CLI::App& experiment) {
   const auto add_count = [&](const char* name, std::size_t& value, const char* meaning) {
     app->add_option(name, value, meaning)->check(CLI::Range(1, 100'000'000))->type_name("N")->capture_default_str();
   };
-  app->footer(kFooter);
+  app->footer(kExperimentPoolFooter);
   app->add_option("log", flags->place, "A log of rows")->type_name("FILE[:PHASE]");
   repeatable(app->add_option("--scenario", flags->scenarios, "dropout, cold_start or rolling; repeatable [all three]"))
       ->delimiter(',')

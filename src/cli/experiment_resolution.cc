@@ -12,7 +12,7 @@ namespace {
 
 using experiment::Stream;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentResolutionFooter =
     "Of two models with different outcomes on a task: how often has the more confident one the better? For raw confidence with ties "
     "counted\n"
     "half and left out, and for every method, per channel; --subset repeats it for a part of the models, as if the others did not "
@@ -30,14 +30,14 @@ struct ResolutionFlags {
   std::string nan = "leave";
 };
 
-struct Part {
+struct ResolutionPart {
   std::string subset;
   Stream stream;
   experiment::GradedStream graded;
   std::vector<experiment::Entrant> entrants;
 };
 
-Status add_parts(const StreamInput& input, const std::string& subset, const experiment::RowSelection& selection, std::vector<Part>& parts) {
+Status add_parts(const StreamInput& input, const std::string& subset, const experiment::RowSelection& selection, std::vector<ResolutionPart>& parts) {
   Result<std::vector<Stream>> streams = experiment::make_streams(input.log, selection);
   if (!streams) return streams.error();
   for (Stream& stream : *streams) {
@@ -66,7 +66,7 @@ int run(const ResolutionFlags& flags) {
   if (!subsets) return complain(subsets.error().message);
   const Result<StreamInput> input = read_input(flags.common);
   if (!input) return complain(input.error().message);
-  std::vector<Part> parts;
+  std::vector<ResolutionPart> parts;
   if (const Status status = add_parts(*input, "all models", input->selection, parts); !status) return complain(status.error().message);
   for (const experiment::ModelSubset& subset : *subsets) {
     experiment::RowSelection selection = input->selection;
@@ -81,7 +81,7 @@ int run(const ResolutionFlags& flags) {
     experiment::Progress progress;
     progress.total = parts.size() * experiment::resolution_work(input->methods.labels.size(), options);
     const ProgressBar bar("resolution", progress);
-    for (const Part& part : parts) {
+    for (const ResolutionPart& part : parts) {
       auto result = experiment::run_resolution(part.stream, part.graded, part.entrants, *input->methods.vote, *rules, options, &progress);
       if (!result) break;
       result->subset = part.subset;
@@ -97,7 +97,7 @@ int run(const ResolutionFlags& flags) {
 Command add_resolution_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("resolution", "Does confidence tell the better of two models, before and after calibration");
   auto flags = std::make_shared<ResolutionFlags>();
-  app->footer(kFooter);
+  app->footer(kExperimentResolutionFooter);
   flags->common.add_to(*app);
   flags->common.add_resamples_to(*app);
   flags->subsets.add_to(*app);

@@ -13,7 +13,7 @@ namespace {
 
 using experiment::Stream;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentSelectionFooter =
     "pass@1 of the answer selected by the raw vote and by the calibrated vote of every method, beside a random model, the best single "
     "model\n"
     "(known only in hindsight; --commit chooses it elsewhere, as one would have had to) and an oracle. Differences are paired by task.\n"
@@ -28,7 +28,7 @@ struct SelectionFlags {
   std::string commit;
 };
 
-struct Part {
+struct SelectionPart {
   std::string name;
   Stream stream;
   std::vector<experiment::Entrant> entrants;
@@ -46,7 +46,7 @@ Result<std::vector<Stream>> read_commit(const SelectionFlags& flags, const Strea
 }
 
 // A stream per channel, and per phase where phases were named.
-Result<std::vector<Part>> make_parts(const SelectionFlags& flags, const StreamInput& input) {
+Result<std::vector<SelectionPart>> make_parts(const SelectionFlags& flags, const StreamInput& input) {
   const Result<std::vector<Stream>> commits = read_commit(flags, input);
   if (!commits) return commits.error();
   std::vector<std::vector<std::string>> selections = {input.selection.phases};
@@ -54,7 +54,7 @@ Result<std::vector<Part>> make_parts(const SelectionFlags& flags, const StreamIn
     selections.clear();
     for (const std::string& phase : input.selection.phases) selections.push_back({phase});
   }
-  std::vector<Part> parts;
+  std::vector<SelectionPart> parts;
   for (const std::vector<std::string>& phases : selections) {
     experiment::RowSelection selection = input.selection;
     selection.phases = phases;
@@ -62,7 +62,7 @@ Result<std::vector<Part>> make_parts(const SelectionFlags& flags, const StreamIn
     if (!streams) return streams.error();
     for (Stream& stream : *streams) {
       if (const Status status = require_answers(stream); !status) return status.error();
-      Part part{.name = phases.empty() ? stream.channel : phases.front() + ", " + stream.channel,
+      SelectionPart part{.name = phases.empty() ? stream.channel : phases.front() + ", " + stream.channel,
                 .stream = std::move(stream),
                 .entrants = {},
                 .committed = {}};
@@ -85,7 +85,7 @@ Result<std::vector<Part>> make_parts(const SelectionFlags& flags, const StreamIn
 int run(const SelectionFlags& flags) {
   const Result<StreamInput> input = read_input(flags.common);
   if (!input) return complain(input.error().message);
-  const Result<std::vector<Part>> parts = make_parts(flags, *input);
+  const Result<std::vector<SelectionPart>> parts = make_parts(flags, *input);
   if (!parts) return complain(parts.error().message);
   const experiment::PassesOptions& options = input->setting.options;
   std::vector<experiment::SelectionResult> results;
@@ -93,7 +93,7 @@ int run(const SelectionFlags& flags) {
     experiment::Progress progress;
     progress.total = parts->size() * experiment::selection_work(input->methods.labels.size(), options);
     const ProgressBar bar("selection", progress);
-    for (const Part& part : *parts) {
+    for (const SelectionPart& part : *parts) {
       auto result =
           experiment::run_selection(part.name, part.stream, part.entrants, *input->methods.vote, part.committed, options, &progress);
       if (!result) break;
@@ -109,7 +109,7 @@ int run(const SelectionFlags& flags) {
 Command add_selection_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("selection", "Is the selected answer better: pass@1 against raw, best single model and oracle");
   auto flags = std::make_shared<SelectionFlags>();
-  app->footer(kFooter);
+  app->footer(kExperimentSelectionFooter);
   flags->common.add_to(*app);
   flags->common.add_resamples_to(*app);
   app->add_option("--commit", flags->commit, "Where the committed best single model is chosen")->type_name("FILE[:PHASE]");

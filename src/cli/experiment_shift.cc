@@ -17,7 +17,7 @@ namespace {
 
 using experiment::Condition;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentShiftFooter =
     "Methods learn on the source and are scored on the target, prequentially, over many orderings of the tasks. Fitted methods are fitted "
     "on a\n"
     "random half of the source. --boundary says what happens in between:\n"
@@ -113,7 +113,7 @@ int run(const ShiftFlags& flags) {
 Command add_shift_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("shift", "What methods make of a change of work: learn on a source, be scored on a target");
   auto flags = std::make_shared<ShiftFlags>();
-  app->footer(std::string(kFooter) + kGridFooter);
+  app->footer(std::string(kExperimentShiftFooter) + kGridFooter);
   flags->conditions.add_to(*app);
   flags->boundary.add_to(*app);
   app->add_option("--focus", flags->focus, "The method that is compared with every other")->type_name("METHOD")->capture_default_str();

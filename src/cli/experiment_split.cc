@@ -13,7 +13,7 @@ namespace {
 
 using experiment::Stream;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentSplitFooter =
     "Cuts the tasks at a moment: those before it are early, the others late. Every model's accuracy and every method's calibration in "
     "both\n"
     "parts, with the difference. A task's moment is the earliest `t` of its rows; without --at the cut is the median.\n\n"
@@ -68,7 +68,7 @@ int run(const SplitFlags& flags) {
 Command add_split_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("split", "Early against late: accuracy and calibration before and after a date");
   auto flags = std::make_shared<SplitFlags>();
-  app->footer(kFooter);
+  app->footer(kExperimentSplitFooter);
   flags->common.add_to(*app);
   flags->common.add_resamples_to(*app);
   app->add_option("--at", flags->at, "The cut; without it the median of t")->type_name("DATE");

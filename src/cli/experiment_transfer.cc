@@ -13,7 +13,7 @@ namespace {
 
 using experiment::Condition;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentTransferFooter =
     "Each method learns on the source and is then frozen: on the target it calibrates and learns nothing (transferred). Beside it: the\n"
     "same method that sees only the target and learns as it goes (from scratch), and stated confidence (raw). A model that the source\n"
     "lacks enters as a newcomer does.\n\n"
@@ -70,7 +70,7 @@ int run(const TransferFlags& flags) {
 Command add_transfer_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("transfer", "Whether factors travel: learned on a source and frozen, against from scratch");
   auto flags = std::make_shared<TransferFlags>();
-  app->footer(std::string(kFooter) + kGridFooter);
+  app->footer(std::string(kExperimentTransferFooter) + kGridFooter);
   flags->conditions.add_to(*app);
   flags->methods.methods = {"margin"};
   flags->methods.add_to(*app);

@@ -15,7 +15,7 @@ namespace {
 
 using experiment::Condition;
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentVotesFooter =
     "Every vote on the same calibrated confidences: pass@1 on the target against the other votes, the single model that was best on the\n"
     "source and the one best in hindsight; the first tasks from nothing; the pace after the shift; and, for each vote, how well the\n"
     "decision's own probability holds and whether a promised error is kept. Where outcomes come late or in part, each vote has\n"
@@ -106,7 +106,7 @@ int run(const VotesFlags& flags) {
 Command add_votes_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("votes", "Which way to count selects the better answer, and how sure a decision may be");
   auto flags = std::make_shared<VotesFlags>();
-  app->footer(std::string(kFooter) + kGridFooter);
+  app->footer(std::string(kExperimentVotesFooter) + kGridFooter);
   flags->conditions.add_to(*app);
   repeatable(app->add_option("--votes", flags->votes, "Votes: a,b,... or all; an older version as NAME@VERSION [all]"))
       ->delimiter(',')

@@ -11,7 +11,7 @@
 namespace margin::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kExperimentWatchFooter =
     "Reports drift, trust then defect, low participation, avoidance of hard tasks and collusion in a log, read in file order. Unusable "
     "rows\n"
     "count as staying away. Nothing acts on the reports; docs/watch.md says what they promise.\n\n"
@@ -53,7 +53,7 @@ Command add_watch_experiment(CLI::App& experiment) {
   CLI::App* app = experiment.add_subcommand("watch", "Reports of drift and gaming in a log: who, since when, on what evidence");
   auto flags = std::make_shared<WatchFlags>();
   flags->watch.models_max = 1024;
-  app->footer(kFooter);
+  app->footer(kExperimentWatchFooter);
   app->add_option("FILE", flags->files, "Logs, read as one; - is the standard input")->required()->type_name("");
   repeatable(app->add_option("--phase", flags->phases, "Only rows of this phase; repeatable"))->type_name("NAME");
   flags->log.add_to(*app);

@@ -16,13 +16,13 @@
 namespace margin::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kFeedbackFooter =
     "Examples:\n"
     "  margin feedback DECISION --correct-answer Paris    grades every response\n"
     "  margin feedback DECISION --outcome 1               the selected answer was right\n"
     "  margin feedback DECISION --outcomes gpt-x=1,llama=0";
 
-struct FeedbackFlags {
+struct FeedbackCommandFlags {
   ServerFlags server;
   std::string decision;
   std::string pool;
@@ -58,7 +58,7 @@ Result<std::string> outcomes_json(std::string_view typed) {
   }
 }
 
-Result<std::string> body_of(const FeedbackFlags& flags) {
+Result<std::string> body_of(const FeedbackCommandFlags& flags) {
   std::string body = "{\"decision_id\":" + internal::json_string(flags.decision);
   if (!flags.pool.empty()) body += ",\"pool\":" + internal::json_string(flags.pool);
   if (flags.correct_answer) body += ",\"correct_answer\":" + internal::json_string(*flags.correct_answer);
@@ -73,7 +73,7 @@ Result<std::string> body_of(const FeedbackFlags& flags) {
   return body + "}";
 }
 
-int run(const FeedbackFlags& flags) {
+int run(const FeedbackCommandFlags& flags) {
   const int forms = (flags.correct_answer ? 1 : 0) + (flags.outcome ? 1 : 0) + (flags.outcomes.empty() ? 0 : 1);
   if (forms != 1) return complain("feedback: expected exactly one of --correct-answer, --outcome and --outcomes");
   const Result<std::string> body = body_of(flags);
@@ -87,8 +87,8 @@ int run(const FeedbackFlags& flags) {
 
 Command add_feedback(CLI::App& root) {
   CLI::App* app = root.add_subcommand("feedback", "Tell a running server what became of a decision");
-  const auto flags = std::make_shared<FeedbackFlags>();
-  app->footer(kFooter);
+  const auto flags = std::make_shared<FeedbackCommandFlags>();
+  app->footer(kFeedbackFooter);
   app->add_option("DECISION", flags->decision, "The decision's id")->type_name("")->required();
   app->add_option("--correct-answer", flags->correct_answer, "The right answer; grades every response")->type_name("TEXT");
   app->add_option("--outcome", flags->outcome, "Of the selected answer, in [0, 1]: 1 right, 0 wrong")->type_name("X");

@@ -12,7 +12,7 @@
 namespace margin::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kMainFooter =
     "Examples:\n"
     "  margin doctor log.jsonl                        would calibration and voting help on this log?\n"
     "  margin replay log.jsonl                        how well every response is calibrated, as if it were live\n"
@@ -42,7 +42,7 @@ int refuse_unknown_command(const std::vector<Command>& commands, const std::stri
 int run(int argc, char** argv) {
   CLI::App root{"Turns the confidence that language models state into a probability you can act on, learned from outcomes."};
   root.name("margin");
-  root.footer(kFooter);
+  root.footer(kMainFooter);
   bool version = false;
   root.add_flag("--version", version, "Print the version and exit");
   const std::vector<Command> commands = {add_serve(root),      add_decide(root),   add_feedback(root), add_config(root),

@@ -58,7 +58,7 @@ int run() {
 
 Command add_methods(CLI::App& root) {
   CLI::App* app = root.add_subcommand("methods", "List calibrators and votes with their parameters, ranges and defaults");
-  return {app, run};
+  return {app, [] { return run(); }};
 }
 
 }  // namespace margin::cli

@@ -20,7 +20,7 @@ namespace {
 using experiment::Evaluation;
 using experiment::Stream;
 
-constexpr const char* kFooter =
+constexpr const char* kReplayFooter =
     "Rows are JSON objects, one a line, or CSV with a header; plain or gzip:\n"
     "  "
     "{\"task\",\"model\",\"confidence\",\"correct\",\"answer\"?,\"phase\"?,\"channel\"?,\"segment\"?,\"kind\"?,\"abstained\"?,\"weight\"?,"
@@ -118,7 +118,7 @@ Command add_replay(CLI::App& root) {
   auto flags = std::make_shared<ReplayFlags>();
   flags->common.raw_first = false;
   flags->common.resamples = 0;
-  app->footer(kFooter);
+  app->footer(kReplayFooter);
   flags->common.add_to(*app);
   repeatable(app->add_option("--by", flags->by, "Also score by model or by phase; repeatable"))
       ->check(CLI::IsMember({"model", "phase"}))

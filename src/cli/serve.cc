@@ -11,7 +11,7 @@
 namespace margin::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kServeFooter =
     "Everything has a default; margin config sample prints them, and margin.toml in the working folder is read when it is there.\n"
     "Without a key only this machine is served (margin keys create). SIGHUP reloads, SIGTERM drains.\n\n"
     "Examples:\n"
@@ -30,7 +30,7 @@ constexpr const char* kHello =
 Command add_serve(CLI::App& root) {
   CLI::App* app = root.add_subcommand("serve", "Serve decisions and outcomes over HTTP");
   auto options = std::make_shared<server::DaemonOptions>();
-  app->footer(kFooter);
+  app->footer(kServeFooter);
   app->add_option("--config", options->config_file, "Configuration; margin.toml when that exists")->type_name("FILE");
   app->add_option("--listen", options->listen, "Address and port, 127.0.0.1:8080 by default; port 0 takes a free one")
       ->type_name("ADDRESS");

@@ -1,10 +1,13 @@
 // `margin state`: a server's store and the states in it, looked at, moved and kept in order.
 #include "cli/state.h"
 
+#include "base/text.h"
 #include "cli/group.h"
 #include "cli/server_commands.h"
 
 namespace margin::cli {
+
+std::string named(const std::string& path) { return internal::printable(path, 400); }
 
 int refuse(const Error& error) {
   const bool input = error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict;

@@ -22,6 +22,9 @@ Command add_state_restore(CLI::App& state);
 Command add_state_compact(CLI::App& state);
 Command add_state_erase(CLI::App& state);
 
+// A path as a message names it.
+std::string named(const std::string& path);
+
 // What was asked for and is not there or not legal is bad input; a store that is damaged, taken or failing is a failure.
 int refuse(const Error& error);
 

@@ -28,8 +28,6 @@ namespace {
 
 constexpr std::size_t kStateBytesMax = std::size_t{4} << 30;
 
-std::string named(const std::string& path) { return internal::printable(path, 400); }
-
 bool is_state_file(const std::string& path) {
   std::string start(kStateFileMagic.size(), '\0');
   return std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size())) && start == kStateFileMagic;

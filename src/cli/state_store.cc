@@ -14,8 +14,6 @@
 namespace margin::cli {
 namespace {
 
-std::string named(const std::string& path) { return internal::printable(path, 400); }
-
 // "3 pools, 1200 events".
 Result<std::string> contents_of(SqliteLog& log) {
   const auto positions = log.pools();

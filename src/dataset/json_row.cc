@@ -77,7 +77,7 @@ simdjson::error_code check_value(ondemand::value value) {
   return token_of(value) == "null" ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
 }
 
-bool is_missing(std::string_view token) { return token == "null" || token == "NaN"; }
+bool is_missing_token(std::string_view token) { return token == "null" || token == "NaN"; }
 
 Status read_number(Field field, ondemand::value& value, std::string_view token, double& number) {
   if (value.get_double().get(number) != simdjson::SUCCESS) return refused(field, token);
@@ -112,7 +112,7 @@ Status read_time(ondemand::value& value, std::string_view token, double& t) {
 
 Status read_field(Field field, ondemand::value& value, Row& row) {
   const std::string_view token = token_of(value);
-  const bool missing = is_missing(token);
+  const bool missing = is_missing_token(token);
   switch (field) {
     case kTask: return read_text(field, value, token, row.task);
     case kModel: return read_text(field, value, token, row.model);

@@ -12,14 +12,14 @@ Error refusal(std::string_view field, std::string_view value, std::string_view e
   return {ErrorCode::kInvalidArgument, std::string(field) + ": got " + std::string(value) + ", expected " + std::string(expected)};
 }
 
-std::string quoted(std::string_view text) { return '"' + printable(text) + '"'; }
+std::string in_quotes(std::string_view text) { return '"' + printable(text) + '"'; }
 
 bool is_probability_or_missing(double x) { return std::isnan(x) || (x >= 0.0 && x <= 1.0); }
 
 Status check(const Row& row) {
   if (row.task.empty()) return refusal("task", "\"\"", "a name");
   if (row.model.empty()) return refusal("model", "\"\"", "a name");
-  if (row.model.front() == '@') return refusal("model", quoted(row.model), "a name that does not begin with @ (such names are reserved)");
+  if (row.model.front() == '@') return refusal("model", in_quotes(row.model), "a name that does not begin with @ (such names are reserved)");
   if (row.channel.empty()) return refusal("channel", "\"\"", "a name");
   if (!is_probability_or_missing(row.confidence)) {
     const bool percent = row.confidence > 1.0 && row.confidence <= 100.0;
@@ -76,13 +76,13 @@ Status ObservationLog::settle_task(Task& task, const Row& row) {
     if (segment > kSegmentsMax) return {ErrorCode::kLimit, "segment: more than " + std::to_string(kSegmentsMax) + " different segments"};
     if (task.segment == 0) task.segment = segment;
     if (task.segment != segment) {
-      return refusal("segment", quoted(row.segment), quoted(segments_[task.segment]) + ", the segment of this task's other rows");
+      return refusal("segment", in_quotes(row.segment), in_quotes(segments_[task.segment]) + ", the segment of this task's other rows");
     }
   }
   if (row.kind) {
     if (!task.kind) task.kind = row.kind;
     if (task.kind != row.kind) {
-      return refusal("kind", quoted(name_of(*row.kind)), quoted(name_of(*task.kind)) + ", the kind of this task's other rows");
+      return refusal("kind", in_quotes(name_of(*row.kind)), in_quotes(name_of(*task.kind)) + ", the kind of this task's other rows");
     }
   }
   return {};
@@ -108,8 +108,8 @@ Status ObservationLog::check_duplicates() const {
     seen = row;
   }
   if (second == kNone) return {};
-  return {ErrorCode::kConflict, place(second) + ": model: got a second response of " + quoted(models_[model_[second]]) + " to task " +
-                                    quoted(tasks_[task_[second]].name) + " in channel " + quoted(channels_[channel_[second]]) +
+  return {ErrorCode::kConflict, place(second) + ": model: got a second response of " + in_quotes(models_[model_[second]]) + " to task " +
+                                    in_quotes(tasks_[task_[second]].name) + " in channel " + in_quotes(channels_[channel_[second]]) +
                                     ", expected one (the first is at " + place(first) + ")"};
 }
 

@@ -9,8 +9,6 @@ namespace {
 
 using dataset::ObservationLog;
 
-constexpr std::uint32_t kNone = ObservationLog::kNone;
-
 std::optional<double> known(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
 
 GradedResponse response_of(const Stream& stream, std::size_t row) {
@@ -59,12 +57,12 @@ GradedStream::GradedStream(const Stream& stream, const ObservationLog& log, cons
     const std::size_t usable_end = responses_.size();
     for (const std::uint32_t row : missing[log_task]) {
       responses_.push_back({.model = ids.at(log.models()[log.model(row)]), .outcome = known(log.correct(row))});
-      row_.push_back(kNone);
+      row_.push_back(ObservationLog::kNone);
     }
     std::vector<std::optional<std::string_view>> answers;
     const auto add_answer = [&](std::uint32_t log_row) {
       const std::uint32_t answer = log.answer(log_row);
-      answers.push_back(answer == kNone ? std::nullopt : std::optional<std::string_view>(log.answers()[answer]));
+      answers.push_back(answer == ObservationLog::kNone ? std::nullopt : std::optional<std::string_view>(log.answers()[answer]));
     };
     for (std::size_t i = first_.back(); i < usable_end; ++i) add_answer(stream.log_row[row_[i]]);
     for (const std::uint32_t row : missing[log_task]) add_answer(row);
@@ -89,7 +87,7 @@ GradedStream::GradedStream(const Stream& stream, const ObservationLog& log, cons
 
 void GradedStream::calibrate(const Pass& pass) {
   for (std::size_t i = 0; i < responses_.size(); ++i) {
-    if (row_[i] != kNone) responses_[i].calibrated = pass.calibrated[row_[i]];
+    if (row_[i] != ObservationLog::kNone) responses_[i].calibrated = pass.calibrated[row_[i]];
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-std::optional<report::Estimate> ece_of(const EntrantResult& entrant) { return plain(level(entrant, kEce)); }
+std::optional<report::Estimate> ece_level(const EntrantResult& entrant) { return plain(level(entrant, kEce)); }
 
 const Spread& measure_of(const PoolRuns& runs, Scenario scenario, std::size_t trajectory, std::size_t measure) {
   return runs.scenarios[static_cast<std::size_t>(scenario)].trajectories[trajectory].measures[measure].ece;
@@ -98,17 +98,17 @@ BesideTable sweep_table(const PaperSweep& sweep, std::string_view key) {
                     .columns = published_texts({"ablation_columns"})};
   for (const std::string& value : published_keys({key})) {
     Estimates simulated;
-    for (const std::string& name : table.columns) simulated.push_back(ece_of(entrant_of(condition_of(sweep.conditions, name), value)));
+    for (const std::string& name : table.columns) simulated.push_back(ece_level(entrant_of(condition_of(sweep.conditions, name), value)));
     table.add(value, simulated, published_numbers({key, value}));
   }
   return table;
 }
 
-struct Best {
+struct BestMethod {
   std::string value;
   double gap = 0.0;  // of the default to it
 };
-Best best_of(const PaperSweep& sweep, const ConditionResult& condition) {
+BestMethod best_of(const PaperSweep& sweep, const ConditionResult& condition) {
   const auto ece = [](const EntrantResult& entrant) { return level(entrant, kEce).value_or(0.0); };
   const auto best =
       std::min_element(condition.entrants.begin(), condition.entrants.end(), [&](const auto& a, const auto& b) { return ece(a) < ece(b); });

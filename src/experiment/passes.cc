@@ -9,11 +9,6 @@
 namespace margin::experiment {
 namespace {
 
-// Enough pieces for all cores, and a piece's counts stay in the cache.
-constexpr std::size_t kResamplesPerPiece = 500;
-
-std::size_t resample_pieces(std::size_t resamples) { return (resamples + kResamplesPerPiece - 1) / kResamplesPerPiece; }
-
 // Whether mean_of_orderings() says the same as all the rows, and sooner.
 bool linear(std::span<const TaskRows> passes) {
   const TaskRows& first = passes.front();

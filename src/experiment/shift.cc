@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "experiment/passes.h"
 #include "margin/metric.h"
 #include "margin/random.h"
 
@@ -51,17 +52,6 @@ struct Order {
   std::vector<std::uint32_t> tasks;  // source, then target
   std::size_t source = 0;            // of them
 };
-
-Order shuffled(const Condition& condition, std::uint64_t seed, std::uint64_t ordering) {
-  Random random = Random::stream(seed, ordering);
-  Order order;
-  order.tasks.resize(condition.stream.tasks.size());
-  order.source = condition.source_tasks;
-  std::iota(order.tasks.begin(), order.tasks.end(), 0U);
-  random.shuffle(std::span(order.tasks).first(order.source));
-  random.shuffle(std::span(order.tasks).subspan(order.source));
-  return order;
-}
 
 std::vector<Observation> rows_of(const Stream& stream, std::span<const std::uint32_t> tasks) {
   std::vector<Observation> rows;
@@ -151,12 +141,16 @@ std::vector<TaskRows> selection_rows(std::vector<TaskRows> orderings) {
   return {mean_of_orderings(orderings)};
 }
 
-// Resamples in parts of this many, so that all cores have work and a part's counts stay in the cache.
-constexpr std::size_t kResamplesPerPiece = 500;
-
-std::size_t resample_pieces(const ShiftOptions& options) { return (options.resamples + kResamplesPerPiece - 1) / kResamplesPerPiece; }
-
 }  // namespace
+
+std::vector<std::uint32_t> shuffled(const Condition& condition, std::uint64_t seed, std::uint64_t ordering) {
+  Random random = Random::stream(seed, ordering);
+  std::vector<std::uint32_t> order(condition.stream.tasks.size());
+  std::iota(order.begin(), order.end(), 0U);
+  random.shuffle(std::span(order).first(condition.source_tasks));
+  random.shuffle(std::span(order).subspan(condition.source_tasks));
+  return order;
+}
 
 Result<Boundary> parse_boundary(std::string_view name) {
   constexpr std::pair<std::string_view, Boundary> kNames[] = {
@@ -186,11 +180,11 @@ Pass target_pass(const Condition& condition, const Calibrator& method, const Vot
                  std::size_t ordering) {
   ShiftOptions one = options;
   one.pass.audits = repetition({.rate = options.pass.audits.rate, .seed = options.seed}, ordering);
-  return target_part(condition, one_pass(condition, method, vote, shuffled(condition, options.seed, ordering), one));
+  return target_part(condition, one_pass(condition, method, vote, {shuffled(condition, options.seed, ordering), condition.source_tasks}, one));
 }
 
 std::size_t shift_work(std::size_t entrants, const ShiftOptions& options) {
-  return entrants * (options.orderings + resample_pieces(options));
+  return entrants * (options.orderings + resample_pieces(options.resamples));
 }
 
 std::optional<ConditionResult> run_shift(const Condition& condition, std::span<const Entrant> entrants, const Vote& vote,
@@ -224,7 +218,7 @@ std::optional<ConditionResult> run_shift(const Condition& condition, std::span<c
       const TaskColumns log_loss_mean(std::vector{mean_of_orderings(log_loss_of)});
       const TaskColumns pass1_rows(selection_rows(std::move(pass1_of)));
       for (Resampled* values : {&one.ece, &one.brier, &one.log_loss, &one.pass1}) values->resize(options.resamples);
-      const bool resampled = parallel_for(resample_pieces(options), options.threads, progress, [&](std::size_t piece) {
+      const bool resampled = parallel_for(resample_pieces(options.resamples), options.threads, progress, [&](std::size_t piece) {
         const std::size_t first = piece * kResamplesPerPiece;
         const std::size_t count = std::min(kResamplesPerPiece, options.resamples - first);
         resample_range(*resamples, ece_columns, first, std::span(one.ece).subspan(first, count));

@@ -39,6 +39,9 @@ struct Condition {
   Stream target;  // the second part alone, as it is scored; same model ids
 };
 // The models of both, by name. Source and target may be of different logs, or the same.
+// Its tasks in the order of pass number `ordering`: source, then target, each shuffled.
+[[nodiscard]] std::vector<std::uint32_t> shuffled(const Condition& condition, std::uint64_t seed, std::uint64_t ordering);
+
 [[nodiscard]] Condition make_condition(std::string name, const Stream& source, const Stream& target);
 
 struct Entrant {

@@ -13,7 +13,7 @@ namespace {
 using report::Best;
 using report::Kind;
 
-constexpr std::array<ShownMetric, kMetrics> kShown = {{{kEce, "ECE", Kind::kPercent, Best::kLowest},
+constexpr std::array<ShownMetric, kMetrics> kShownMetrics = {{{kEce, "ECE", Kind::kPercent, Best::kLowest},
                                                        {kEcePerModel, "ECE per model", Kind::kPercent, Best::kLowest},
                                                        {kBrier, "Brier score", Kind::kNumber, Best::kLowest},
                                                        {kLogLoss, "log loss", Kind::kNumber, Best::kLowest},
@@ -32,7 +32,7 @@ const Resampled* resampled(const EntrantResult& entrant, Metric metric) {
 
 }  // namespace
 
-const ShownMetric& shown(Metric metric) { return kShown[metric]; }
+const ShownMetric& shown(Metric metric) { return kShownMetrics[metric]; }
 
 Result<Metric> parse_metric(std::string_view name) {
   const auto* const found = std::find(kMetricNames.begin(), kMetricNames.end(), name);

@@ -10,7 +10,7 @@
 namespace margin::experiment {
 namespace {
 
-constexpr std::size_t kParts = 2;  // early, late
+constexpr std::size_t kHalves = 2;  // early, late
 
 // What one metric made of one part in every pass.
 struct Collected {
@@ -70,7 +70,7 @@ Result<SplitStream> split_stream(const Stream& stream, const dataset::Observatio
 
 std::size_t split_work(std::size_t entrants, std::size_t models, const PassesOptions& options) {
   constexpr std::size_t kMetricsOfMethod = 3;
-  return pieces_of({.passes = entrants, .statistics = kParts * (models + kMetricsOfMethod * entrants)}, options);
+  return pieces_of({.passes = entrants, .statistics = kHalves * (models + kMetricsOfMethod * entrants)}, options);
 }
 
 std::optional<SplitResult> run_split(const SplitStream& split, std::span<const Entrant> entrants, const Vote& vote,
@@ -106,12 +106,12 @@ std::optional<SplitResult> run_split(const SplitStream& split, std::span<const E
     result.models.push_back(std::move(one));
   }
 
-  const GradedRows parts[kParts] = {GradedRows(stream, 0), GradedRows(stream, 1)};
+  const GradedRows parts[kHalves] = {GradedRows(stream, 0), GradedRows(stream, 1)};
   for (const Entrant& entrant : entrants) {
-    std::vector<Collected> ece_of(kParts, Collected(options.passes())), brier_of = ece_of, pass1_of = ece_of;
+    std::vector<Collected> ece_of(kHalves, Collected(options.passes())), brier_of = ece_of, pass1_of = ece_of;
     const bool finished = for_each_pass(stream, *entrant.method, vote, options, progress, [&](std::size_t number, const Pass& pass) {
       const auto selected = selected_outcomes(graded, pass);
-      for (std::uint32_t part = 0; part < kParts; ++part) {
+      for (std::uint32_t part = 0; part < kHalves; ++part) {
         const std::vector<double> probabilities = parts[part].of(pass.calibrated);
         const Predictions rows{probabilities, parts[part].outcomes};
         const TaskIndex index = parts[part].index();

@@ -15,8 +15,6 @@ namespace {
 using dataset::Names;
 using dataset::ObservationLog;
 
-constexpr std::uint32_t kNone = ObservationLog::kNone;
-
 // By number of `known`: is it selected?
 Result<std::vector<bool>> chosen(std::string_view what, const std::vector<std::string>& wanted, const Names& known) {
   std::vector<bool> mask(known.size(), wanted.empty());
@@ -37,19 +35,19 @@ Result<std::vector<bool>> chosen(std::string_view what, const std::vector<std::s
 class StreamBuilder {
  public:
   StreamBuilder(const ObservationLog& log, const RowSelection& selection, std::string channel)
-      : log_(log), selection_(selection), model_of_(log.models().size(), kNone), task_of_(log.tasks().size(), kNone) {
+      : log_(log), selection_(selection), model_of_(log.models().size(), ObservationLog::kNone), task_of_(log.tasks().size(), ObservationLog::kNone) {
     stream_.channel = std::move(channel);
   }
 
   void add(std::uint32_t row) {
     std::uint32_t& model = model_of_[log_.model(row)];
-    if (model == kNone) {
+    if (model == ObservationLog::kNone) {
       model = static_cast<std::uint32_t>(stream_.models.size());
       stream_.models.push_back(log_.models()[log_.model(row)]);
       stream_.excluded.emplace_back();
     }
     std::uint32_t& task = task_of_[log_.task(row)];
-    if (task == kNone) task = static_cast<std::uint32_t>(stream_.task_count++);
+    if (task == ObservationLog::kNone) task = static_cast<std::uint32_t>(stream_.task_count++);
     if (usable(row, stream_.excluded[model])) rows_.push_back(row);
   }
 
@@ -72,7 +70,7 @@ class StreamBuilder {
   bool usable(std::uint32_t row, Excluded& excluded) const {
     if (log_.abstained(row)) return ++excluded.abstained, false;
     if (std::isnan(log_.confidence(row))) return ++excluded.no_confidence, false;
-    if (selection_.exclude_without_answer && log_.answer(row) == kNone) return ++excluded.no_answer, false;
+    if (selection_.exclude_without_answer && log_.answer(row) == ObservationLog::kNone) return ++excluded.no_answer, false;
     return true;
   }
 
@@ -92,7 +90,7 @@ class StreamBuilder {
     std::vector<std::optional<std::string_view>> answers;
     for (const std::uint32_t row : rows) {
       const std::uint32_t answer = log_.answer(row);
-      answers.push_back(answer == kNone ? std::nullopt : std::optional<std::string_view>(log_.answers()[answer]));
+      answers.push_back(answer == ObservationLog::kNone ? std::nullopt : std::optional<std::string_view>(log_.answers()[answer]));
     }
     const AnswerGroups groups = group_answers(task.kind.value_or(selection_.kind), answers);
 

@@ -17,17 +17,8 @@ using Outcomes = std::vector<std::optional<double>>;
 constexpr const char* kCommitted = "best single, committed";
 constexpr const char* kHindsight = "best single, in hindsight";
 
-std::vector<std::uint32_t> shuffled(const Condition& condition, std::uint64_t seed, std::uint64_t ordering) {
-  Random random = Random::stream(seed, ordering);
-  std::vector<std::uint32_t> order(condition.stream.tasks.size());
-  std::iota(order.begin(), order.end(), 0U);
-  random.shuffle(std::span(order).first(condition.source_tasks));
-  random.shuffle(std::span(order).subspan(condition.source_tasks));
-  return order;
-}
-
 // The best outcome among the winner's supporters.
-std::optional<double> outcome_of(const Stream& stream, const Stream::Task& task, std::uint32_t winner) {
+std::optional<double> winner_outcome(const Stream& stream, const Stream::Task& task, std::uint32_t winner) {
   std::optional<double> best;
   for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows && winner != kNoAnswer; ++row) {
     if (stream.answer[row] != winner || std::isnan(stream.outcome[row])) continue;
@@ -53,7 +44,7 @@ std::vector<Decision> walk(const Stream& stream, std::span<const std::uint32_t> 
       ballots.push_back({.model = stream.model[row], .answer = stream.answer[row], .confidence = pass.calibrated[row]});
     }
     vote->tally(ballots, task.answers, tally);
-    decisions.back() = {outcome_of(stream, task, tally.winner), tally.share};
+    decisions.back() = {winner_outcome(stream, task, tally.winner), tally.share};
     vote->learn(ballots, task.answers, std::span(stream.outcome).subspan(task.first_row, task.rows));
   }
   return decisions;
@@ -66,7 +57,7 @@ std::vector<Decision> replayed(const Stream& stream, std::span<const std::uint32
   std::vector<Decision> decisions;
   for (const std::uint32_t number : order) {
     const Pass::Selection& selection = pass.selections[number];
-    decisions.push_back({outcome_of(stream, stream.tasks[number], selection.answer), selection.share});
+    decisions.push_back({winner_outcome(stream, stream.tasks[number], selection.answer), selection.share});
   }
   return decisions;
 }

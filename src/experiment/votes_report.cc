@@ -12,23 +12,23 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-report::Column percent(std::string name) { return {.name = std::move(name), .kind = Kind::kPercent}; }
-report::Column count(std::string name) { return {.name = std::move(name), .kind = Kind::kCount}; }
+report::Column percent_column(std::string name) { return {.name = std::move(name), .kind = Kind::kPercent}; }
+report::Column count_column(std::string name) { return {.name = std::move(name), .kind = Kind::kCount}; }
 bool is_vote(const VotesGroup::Line& line) { return line.realised.value.has_value(); }
 
 report::Table pass1_table(const VotesGroup& group, const std::vector<VotesGroup::Line>& lines, const std::string& focus) {
   report::Table table{.title = group.name() + ": pass@1",
                       .columns = {{.name = "selected by"},
-                                  percent("pass@1"),
-                                  percent(focus + " minus it"),
-                                  count("wins"),
-                                  count("ties"),
-                                  count("losses"),
-                                  count("wins after Holm"),
-                                  count("losses after Holm"),
-                                  percent(fmt::format("first {} tasks", kFirstTasks)),
-                                  percent("kept pace"),
-                                  percent("worst pace")}};
+                                  percent_column("pass@1"),
+                                  percent_column(focus + " minus it"),
+                                  count_column("wins"),
+                                  count_column("ties"),
+                                  count_column("losses"),
+                                  count_column("wins after Holm"),
+                                  count_column("losses after Holm"),
+                                  percent_column(fmt::format("first {} tasks", kFirstTasks)),
+                                  percent_column("kept pace"),
+                                  percent_column("worst pace")}};
   const ComparisonTable compared = group.comparisons();
   for (const VotesGroup::Line& line : lines) {
     std::vector<Cell> cells = {line.label, line.pass1, cell_of(line.difference)};

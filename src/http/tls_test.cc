@@ -136,7 +136,7 @@ TEST_F(Tls, ReloadServesTheNewCertificateAndABadOneChangesNothing) {
 }
 
 TEST_F(Tls, FilesThatAreMissingOrDoNotBelongTogetherAreRefused) {
-  class Silent final : public Handler {
+  class Unasked final : public Handler {
     void handle(const Request&, Reply) override {}
   } handler;
   Loop loop;

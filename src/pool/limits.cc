@@ -1,22 +1,17 @@
 #include "pool/limits.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "margin/remedy.h"
 
 namespace margin::internal {
 namespace {
 
 constexpr std::int64_t kPendingMsMax = std::int64_t{100} * 366 * 24 * 3600 * 1000;
-
-std::string show(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
 
 Error invalid(std::string_view field, std::string_view expected) {
   return {ErrorCode::kInvalidArgument, std::string(field) + ": expected " + std::string(expected)};
@@ -72,7 +67,7 @@ Status check_responses(const std::vector<R>& responses, std::string_view segment
 }  // namespace
 
 Error out_of_range(std::string_view field, double value, std::string_view expected) {
-  return {ErrorCode::kInvalidArgument, std::string(field) + ": got " + show(value) + ", expected " + std::string(expected)};
+  return {ErrorCode::kInvalidArgument, std::string(field) + ": got " + shortest(value) + ", expected " + std::string(expected)};
 }
 
 Status check_model_name(std::string_view field, std::string_view name) {

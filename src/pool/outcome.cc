@@ -1,19 +1,14 @@
 // An outcome: finds its decision (or waits for it), is recorded there once, and is learned.
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "pool/limits.h"
 #include "pool/state.h"
 
 namespace margin::internal {
 namespace {
-
-std::string show(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
 
 ApplyResult too_many_feedbacks() {
   return refused(ErrorCode::kLimit, "decision: expected at most " + std::to_string(kFeedbacksMax) + " feedbacks of one decision");
@@ -73,9 +68,9 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
       fresh.push_back(i);
     } else if (response.outcome != outcomes[i]) {
       return {.status = ApplyStatus::kConflict,
-              .error = Error{ErrorCode::kConflict, "outcome of " + members[response.model].name + ": got " + show(outcomes[i]) +
+              .error = Error{ErrorCode::kConflict, "outcome of " + members[response.model].name + ": got " + shortest(outcomes[i]) +
                                                        ", but feedback " + decision.feedbacks[response.feedback].id.text() + " said " +
-                                                       show(response.outcome)}};
+                                                       shortest(response.outcome)}};
     }
   }
   if (fresh.empty()) return {.status = ApplyStatus::kDuplicate};

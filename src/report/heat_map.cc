@@ -10,8 +10,8 @@
 namespace margin::report {
 namespace {
 
-constexpr std::size_t kNameColumns = 28;
-constexpr double kTop = 46.0;
+constexpr std::size_t kRowNameColumns = 28;
+constexpr double kColumnNamesHeight = 46.0;
 constexpr double kRowHeight = 38.0;
 constexpr double kNarrowest = 52.0;
 constexpr double kWidest = 112.0;
@@ -53,27 +53,27 @@ void draw_key(Canvas& canvas, Point corner, double centre) {
 
 std::string to_svg(const HeatMap& map) {
   MARGIN_CHECK(map.centre > 0.0 && std::isfinite(map.centre), "the centre of a heat map is positive");
-  double names_width = text_width(shortened(map.row_label, kNameColumns));
-  for (const auto& row : map.rows) names_width = std::max(names_width, text_width(shortened(row.name, kNameColumns)));
+  double names_width = text_width(shortened(map.row_label, kRowNameColumns));
+  for (const auto& row : map.rows) names_width = std::max(names_width, text_width(shortened(row.name, kRowNameColumns)));
   const double left = names_width + 20.0;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, map.columns.size()));
   const double cell_width = std::clamp((kPictureWidth - left - 12.0) / columns, kNarrowest, kWidest);
-  const Box area{{left, kTop}, {cell_width * columns, kRowHeight * static_cast<double>(std::max<std::size_t>(2, map.rows.size()))}};
+  const Box area{{left, kColumnNamesHeight}, {cell_width * columns, kRowHeight * static_cast<double>(std::max<std::size_t>(2, map.rows.size()))}};
   const double width = std::max(area.right() + 12.0, kPictureWidth);
 
   Canvas canvas({width, area.bottom() + kKeyHeight}, map.words);
   canvas.text({area.centre().x, 16.0}, map.column_label, {.anchor = Anchor::kMiddle, .columns_max = 60});
-  canvas.text({left - 10.0, kTop - 8.0}, map.row_label, {.anchor = Anchor::kEnd, .columns_max = kNameColumns});
+  canvas.text({left - 10.0, kColumnNamesHeight - 8.0}, map.row_label, {.anchor = Anchor::kEnd, .columns_max = kRowNameColumns});
   const auto name_columns = static_cast<std::size_t>(cell_width / 7.2);
   for (std::size_t c = 0; c < map.columns.size(); ++c) {
     const double middle = left + cell_width * (static_cast<double>(c) + 0.5);
-    canvas.text({middle, kTop - 8.0}, map.columns[c], {.anchor = Anchor::kMiddle, .style = "soft", .columns_max = name_columns});
+    canvas.text({middle, kColumnNamesHeight - 8.0}, map.columns[c], {.anchor = Anchor::kMiddle, .style = "soft", .columns_max = name_columns});
   }
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
     const auto& row = map.rows[r];
     MARGIN_CHECK(row.cells.size() == map.columns.size(), "a row of a heat map has one cell per column");
-    const double top = kTop + kRowHeight * static_cast<double>(r);
-    canvas.text({left - 10.0, top + kRowHeight / 2 + 4.0}, row.name, {.anchor = Anchor::kEnd, .columns_max = kNameColumns});
+    const double top = kColumnNamesHeight + kRowHeight * static_cast<double>(r);
+    canvas.text({left - 10.0, top + kRowHeight / 2 + 4.0}, row.name, {.anchor = Anchor::kEnd, .columns_max = kRowNameColumns});
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const Box box{{left + cell_width * static_cast<double>(c) + 1.0, top + 1.0}, {cell_width - 2.0, kRowHeight - 2.0}};
       const auto& cell = row.cells[c];

@@ -9,8 +9,8 @@ namespace margin::report {
 namespace {
 
 constexpr double kPlotHeight = 290.0;
-constexpr double kRight = 20.0;
-constexpr double kBelow = 48.0;
+constexpr double kRoomRight = 20.0;
+constexpr double kRoomBelow = 48.0;
 constexpr double kMarkRow = 15.0;
 constexpr std::size_t kMarkRows = 5;
 constexpr std::size_t kMarkColumns = 26;
@@ -65,7 +65,7 @@ class Drawing {
   std::string draw() {
     // The margins depend on the tick labels, which depend on the values alone.
     const double left = left_margin(Scale(chart_.y, values_of(chart_, true), {1, 0}));
-    const Pixels across{left, kPictureWidth - kRight};
+    const Pixels across{left, kPictureWidth - kRoomRight};
     const Scale x(chart_.x, values_of(chart_, false), across, 8);
     const std::vector<PlacedMark> marks = place_marks(chart_, x, across);
     std::size_t rows = 0;
@@ -78,7 +78,7 @@ class Drawing {
     for (const Curve& curve : chart_.curves) names.push_back(curve.name);
     const Legend legend(names, LegendMark::kCurve, across.to - left);
 
-    Canvas canvas({kPictureWidth, plot.bottom() + kBelow + legend.height()}, chart_.words);
+    Canvas canvas({kPictureWidth, plot.bottom() + kRoomBelow + legend.height()}, chart_.words);
     draw_axes(canvas, plot, {&x, &y}, chart_.x.label, chart_.y.label);
     for (const PlacedMark& mark : marks) {
       canvas.line({mark.x, top - 2}, {mark.x, plot.bottom()}, "guide");
@@ -89,7 +89,7 @@ class Drawing {
     for (std::size_t i = 0; i < chart_.curves.size(); ++i) draw_bands(canvas, {&x, &y}, i);
     for (std::size_t i = 0; i < chart_.curves.size(); ++i) any = draw_curve(canvas, {&x, &y}, i) || any;
     if (!any) canvas.nothing(plot);
-    legend.draw(canvas, {left, plot.bottom() + kBelow});
+    legend.draw(canvas, {left, plot.bottom() + kRoomBelow});
     return std::move(canvas).finish();
   }
 

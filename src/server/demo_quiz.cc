@@ -13,20 +13,20 @@ namespace {
 
 using internal::JsonWriter;
 
-constexpr std::chrono::milliseconds kTick{250};
+constexpr std::chrono::milliseconds kQuizTick{250};
 constexpr std::size_t kGradedBehind = 8;  // chats between an answer and its grade
 constexpr std::string_view kPool = "quiz";
 constexpr std::string_view kQuestion = "Simulated question ";
 
-struct SimulatedModel {
+struct SimulatedChatModel {
   std::string_view name;
   double skill;     // the chance of a right answer
   double says_low;  // stated confidence is uniform from here to 1
   double price;     // of a million tokens
 };
-constexpr std::array kModels = {SimulatedModel{"simulated-chat-large", 0.80, 0.70, 10.0},
-                                SimulatedModel{"simulated-chat-boaster", 0.45, 0.92, 3.0},
-                                SimulatedModel{"simulated-chat-small", 0.68, 0.50, 1.0}};
+constexpr std::array kChatModels = {SimulatedChatModel{"simulated-chat-large", 0.80, 0.70, 10.0},
+                                SimulatedChatModel{"simulated-chat-boaster", 0.45, 0.92, 3.0},
+                                SimulatedChatModel{"simulated-chat-small", 0.68, 0.50, 1.0}};
 constexpr std::array<std::string_view, 4> kLetters = {"A", "B", "C", "D"};
 
 // Everybody who knows a question's text knows its right answer: the models err on purpose.
@@ -47,8 +47,8 @@ void SimulatedModels::handle(const http::Request& request, http::Reply reply) {
   const Json* name = parsed ? (*parsed)->find("model") : nullptr;
   const Json* messages = parsed ? (*parsed)->find("messages") : nullptr;
   const auto model =
-      std::find_if(kModels.begin(), kModels.end(), [&](const auto& each) { return name != nullptr && each.name == name->text(); });
-  if (model == kModels.end() || messages == nullptr || messages->items().empty()) {
+      std::find_if(kChatModels.begin(), kChatModels.end(), [&](const auto& each) { return name != nullptr && each.name == name->text(); });
+  if (model == kChatModels.end() || messages == nullptr || messages->items().empty()) {
     return std::move(reply).send(http::error_response(404, {.message = "no such simulated model", .code = "model_not_found"}));
   }
   const Json* content = messages->items().back().find("content");
@@ -73,7 +73,7 @@ void SimulatedModels::add_to(config::Config& config) const {
   config::PoolSettings& pool = config.pools[std::string(kPool)];
   pool.task = config::TaskKind::kChoice;
   pool.models.clear();
-  for (const SimulatedModel& model : kModels) {
+  for (const SimulatedChatModel& model : kChatModels) {
     config::UpstreamSettings& upstream = config.upstreams[std::string(model.name)];
     upstream.url = "http://127.0.0.1:" + std::to_string(server_.port()) + "/v1";
     upstream.price_prompt = upstream.price_completion = model.price;
@@ -82,7 +82,7 @@ void SimulatedModels::add_to(config::Config& config) const {
 }
 
 void DemoQuiz::tick() {
-  timer_ = loop_.after(kTick, [this] {
+  timer_ = loop_.after(kQuizTick, [this] {
     ask();
     grade();
     tick();

@@ -11,7 +11,7 @@ namespace {
 using service::ServedPool;
 
 template <class Render>
-void show(App& app, const Call& call, Render render) {
+void render_found(App& app, const Call& call, Render render) {
   ServedPool* pool = find_pool(app, call, call.arguments[0]);
   if (pool == nullptr) return;
   JsonWriter out;
@@ -31,7 +31,7 @@ void list_pools(App& app, const Call& call) {
 }
 
 void show_pool(App& app, const Call& call) {
-  show(app, call, [&](JsonWriter& out, const ServedPool& pool) { render_pool(out, call.arguments[0], pool, app.service().now_ms()); });
+  render_found(app, call, [&](JsonWriter& out, const ServedPool& pool) { render_pool(out, call.arguments[0], pool, app.service().now_ms()); });
 }
 
 void put_pool(App& app, const Call& call) {
@@ -50,7 +50,7 @@ void put_pool(App& app, const Call& call) {
 
 void show_factors(App& app, const Call& call) {
   const auto model = http::query_value(call.request.query, "model");
-  show(app, call, [&](JsonWriter& out, ServedPool& pool) {
+  render_found(app, call, [&](JsonWriter& out, ServedPool& pool) {
     out.open('{').key("pool").text(call.arguments[0]).key("factors").open('[');
     const auto render = [&](const FactorRow& row) { render_factor(out, row, pool.insight().history().trend(row)); };
     if (model) {
@@ -65,7 +65,7 @@ void show_factors(App& app, const Call& call) {
 }
 
 void show_alarms(App& app, const Call& call) {
-  show(app, call, [&](JsonWriter& out, const ServedPool& pool) {
+  render_found(app, call, [&](JsonWriter& out, const ServedPool& pool) {
     out.open('{').key("pool").text(call.arguments[0]).key("alarms").open('[');
     for (const Alarm& alarm : pool.pool().alarms()) render_alarm(out, alarm);
     out.close(']').close('}');

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 #include <fstream>
 #include <vector>
 
+#include "base/text.h"
 #include "server/app.h"
 #include "server/render.h"
 
@@ -16,11 +16,6 @@ namespace margin::server {
 namespace {
 
 using service::ScoreWindow;
-
-std::string show(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
 
 // A label's value by the exposition's rules: backslash, quote and line feed are escaped. Other control characters were refused as names.
 std::string quoted(std::string_view value) {
@@ -40,7 +35,7 @@ class Page {
     out += "# HELP " + std::string(name) + " " + std::string(help) + "\n# TYPE " + std::string(name) + " " + std::string(type) + "\n";
   }
   void line(std::string_view name, const std::string& labels, double value) {
-    out += std::string(name) + (labels.empty() ? "" : "{" + labels + "}") + " " + show(value) + "\n";
+    out += std::string(name) + (labels.empty() ? "" : "{" + labels + "}") + " " + internal::shortest(value) + "\n";
   }
   void only(std::string_view name, std::string_view type, std::string_view help, double value) {
     head(name, type, help);
@@ -243,12 +238,12 @@ void DurationHistogram::render(std::string& out, std::string_view name, const st
   std::uint64_t below = 0;
   for (std::size_t i = 0; i <= kBounds.size(); ++i) {
     below += counts_[i];
-    const std::string bound = i < kBounds.size() ? show(kBounds[i]) : "+Inf";
+    const std::string bound = i < kBounds.size() ? internal::shortest(kBounds[i]) : "+Inf";
     out.append(name).append("_bucket{").append(labels).append(comma).append("le=\"").append(bound).append("\"} ");
     out.append(std::to_string(below)).append("\n");
   }
   const std::string in_brackets = labels.empty() ? "" : "{" + labels + "}";
-  out += std::string(name) + "_sum" + in_brackets + " " + show(sum_) + "\n";
+  out += std::string(name) + "_sum" + in_brackets + " " + internal::shortest(sum_) + "\n";
   out += std::string(name) + "_count" + in_brackets + " " + std::to_string(below) + "\n";
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using internal::JsonWriter;
 
-Error wrong(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+Error not_ollama(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 bool is(const Json* value, Json::Type type) { return value != nullptr && value->type() == type; }
 
@@ -60,7 +60,7 @@ Status write_content(JsonWriter& out, const Json& message, const std::string& pa
         const std::string_view url = is(picture, Json::Type::kObject) ? text_of(picture->find("url")) : text_of(picture);
         const std::size_t data = url.find(";base64,");
         if (!url.starts_with("data:") || data == std::string_view::npos) {
-          return wrong(path + ".content: Ollama takes pictures only as data: URLs in base64");
+          return not_ollama(path + ".content: Ollama takes pictures only as data: URLs in base64");
         }
         pictures.push_back(url.substr(data + std::string_view(";base64,").size()));
       } else {
@@ -68,7 +68,7 @@ Status write_content(JsonWriter& out, const Json& message, const std::string& pa
       }
     }
   } else if (given(content) && content->type() != Json::Type::kText) {
-    return wrong(path + ".content is " + std::string(name_of(content->type())) + ", expected text or a list of parts");
+    return not_ollama(path + ".content is " + std::string(name_of(content->type())) + ", expected text or a list of parts");
   }
   out.key("content").text(text);
   if (pictures.empty()) return {};
@@ -101,7 +101,7 @@ Status write_messages(JsonWriter& out, const Json& messages) {
   for (const Json& message : messages.items()) {
     const std::string path = "messages[" + std::to_string(index++) + "]";
     const std::string_view role = text_of(message.find("role"));
-    if (role.empty()) return wrong(path + ".role is missing, expected text");
+    if (role.empty()) return not_ollama(path + ".role is missing, expected text");
     out.open('{').key("role").text(role == "developer" ? "system" : role);
     if (Status written = write_content(out, message, path); !written.ok()) return written;
     if (const Json* const calls = message.find("tool_calls"); is(calls, Json::Type::kList)) write_calls_for_ollama(out, *calls);
@@ -208,7 +208,7 @@ std::string_view finish_reason(const Json& root, bool called_tools) {
   return reason == "length" ? "length" : "stop";
 }
 
-bool has_calls(const Json& message) {
+bool ollama_calls(const Json& message) {
   const Json* const calls = message.find("tool_calls");
   return is(calls, Json::Type::kList) && !calls->items().empty();
 }
@@ -218,7 +218,7 @@ void write_message(JsonWriter& out, const Json& message, bool role) {
   if (role) out.key("role").text("assistant");
   out.key("content").text(text_of(message.find("content")));
   if (const std::string_view thinking = text_of(message.find("thinking")); !thinking.empty()) out.key("reasoning").text(thinking);
-  if (has_calls(message)) write_calls_for_openai(out, *message.find("tool_calls"));
+  if (ollama_calls(message)) write_calls_for_openai(out, *message.find("tool_calls"));
 }
 
 struct Reply {
@@ -230,9 +230,9 @@ Result<Reply> parse_reply(JsonParser& parser, std::string_view text) {
   const Result<const Json*> root = parser.parse(text);
   if (!root.ok()) return root.error();
   const Json* const message = (*root)->find("message");
-  if (!is(message, Json::Type::kObject)) return wrong("message is missing, expected an object");
+  if (!is(message, Json::Type::kObject)) return not_ollama("message is missing, expected an object");
   if (const Json* content = message->find("content"); given(content) && content->type() != Json::Type::kText) {
-    return wrong("message.content is " + std::string(name_of(content->type())) + ", expected text");
+    return not_ollama("message.content is " + std::string(name_of(content->type())) + ", expected text");
   }
   return Reply{*root, message};
 }
@@ -244,9 +244,9 @@ Result<std::string> ollama_request(JsonParser& parser, std::string_view body) {
   if (!parsed.ok()) return parsed.error();
   const Json& request = **parsed;
   const Json* const messages = request.find("messages");
-  if (!is(messages, Json::Type::kList)) return wrong("messages is missing, expected a list");
+  if (!is(messages, Json::Type::kList)) return not_ollama("messages is missing, expected a list");
   if (const Json* const n = request.find("n"); is(n, Json::Type::kNumber) && n->number() > 1)
-    return wrong("n is above 1, which Ollama cannot do");
+    return not_ollama("n is above 1, which Ollama cannot do");
   JsonWriter out;
   out.reserve(body.size() + 64);
   out.open('{').key("model").text(text_of(request.find("model")));
@@ -271,7 +271,7 @@ Result<std::string> openai_reply(JsonParser& parser, std::string_view body) {
   write_outline(out, *reply->root, "chat.completion");
   out.key("choices").open('[').open('{').key("index").number(0).key("message").open('{');
   write_message(out, *reply->message, true);
-  out.close('}').key("finish_reason").text(finish_reason(*reply->root, has_calls(*reply->message))).close('}').close(']');
+  out.close('}').key("finish_reason").text(finish_reason(*reply->root, ollama_calls(*reply->message))).close('}').close(']');
   write_usage(out, *reply->root);
   out.close('}');
   return out.take();
@@ -292,7 +292,7 @@ Result<std::vector<std::string>> OllamaStream::add(JsonParser& parser, std::stri
   if (!reply.ok()) return reply.error();
   const Json* const done = reply->root->find("done");
   done_ = is(done, Json::Type::kFlag) && done->flag();
-  called_tools_ = called_tools_ || has_calls(*reply->message);
+  called_tools_ = called_tools_ || ollama_calls(*reply->message);
   JsonWriter out;
   out.open('{');
   write_outline(out, *reply->root, "chat.completion.chunk");

@@ -26,7 +26,7 @@ case $how in
     GLIBC_TUNABLES=$mask "$probe" >"$theirs"
     ;;
   variant)
-    cmake -S "$3" -B "$4" -G Ninja -DCMAKE_CXX_COMPILER="$5" -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="$6" >/dev/null
+    cmake -S "$3" -B "$4" -G Ninja -DCMAKE_CXX_COMPILER="$5" -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="$6" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 >/dev/null
     cmake --build "$4" --target digest_probe ${7:+golden_probe} -j1 >"$4/build.log" || { cat "$4/build.log"; exit 1; }
     if [ -n "${7:-}" ]; then "$4/golden_probe" --gtest_brief=1; fi
     "$probe" >"$mine"
