@@ -43,7 +43,7 @@ struct Settings {
 struct Ask {
   std::string body;     // in OpenAI's shape, whatever the dialect; its "model" is already this upstream's
   bool stream = false;  // the body asks for a stream; on_event hears each event
-  std::vector<std::pair<std::string, std::string>> headers;  // traceparent
+  std::vector<std::pair<std::string, std::string>> headers;  // traceparent, Idempotency-Key
   std::chrono::milliseconds timeout{0};                      // 0: the settings'; else the shorter of both
 };
 

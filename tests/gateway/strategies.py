@@ -91,6 +91,17 @@ class Strategies(GatewayTest):
         sent = self.upstream.requests()[0].json
         self.assertEqual((sent["model"], sent["messages"]), ("a", QUESTION))
 
+    def test_a_chat_that_is_passed_through_hands_its_idempotency_key_on_as_a_digest(self):
+        server = self.gateway("a", "b")
+        for key in ("order 17", "order 17", "order 18"):
+            self.answered(self.chat(server, "a", headers={"Idempotency-Key": key}))
+        self.answered(self.chat(server, "a"))
+        first, again, other, without = (request.headers.get("idempotency-key") for request in self.upstream.requests())
+        self.assertRegex(first, "^margin-[0-9a-f]{32}$")
+        self.assertEqual(again, first)
+        self.assertNotEqual(other, first)
+        self.assertIsNone(without)
+
     def test_a_named_strategy_wins_over_the_pools(self):
         self.upstream.says.update(a=says("A", 90), b=says("B", 60))
         server = self.gateway("a", "b", pool={"strategy": "shadow", "primary": "b"})
