@@ -37,7 +37,8 @@ struct ResolutionPart {
   std::vector<experiment::Entrant> entrants;
 };
 
-Status add_parts(const StreamInput& input, const std::string& subset, const experiment::RowSelection& selection, std::vector<ResolutionPart>& parts) {
+Status add_parts(const StreamInput& input, const std::string& subset, const experiment::RowSelection& selection,
+                 std::vector<ResolutionPart>& parts) {
   Result<std::vector<Stream>> streams = experiment::make_streams(input.log, selection);
   if (!streams) return streams.error();
   for (Stream& stream : *streams) {

@@ -63,9 +63,9 @@ Result<std::vector<SelectionPart>> make_parts(const SelectionFlags& flags, const
     for (Stream& stream : *streams) {
       if (const Status status = require_answers(stream); !status) return status.error();
       SelectionPart part{.name = phases.empty() ? stream.channel : phases.front() + ", " + stream.channel,
-                .stream = std::move(stream),
-                .entrants = {},
-                .committed = {}};
+                         .stream = std::move(stream),
+                         .entrants = {},
+                         .committed = {}};
       Result<std::vector<experiment::Entrant>> entrants = input.entrants(part.stream);
       if (!entrants) return entrants.error();
       part.entrants = std::move(*entrants);

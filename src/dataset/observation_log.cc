@@ -19,7 +19,8 @@ bool is_probability_or_missing(double x) { return std::isnan(x) || (x >= 0.0 && 
 Status check(const Row& row) {
   if (row.task.empty()) return refusal("task", "\"\"", "a name");
   if (row.model.empty()) return refusal("model", "\"\"", "a name");
-  if (row.model.front() == '@') return refusal("model", in_quotes(row.model), "a name that does not begin with @ (such names are reserved)");
+  if (row.model.front() == '@')
+    return refusal("model", in_quotes(row.model), "a name that does not begin with @ (such names are reserved)");
   if (row.channel.empty()) return refusal("channel", "\"\"", "a name");
   if (!is_probability_or_missing(row.confidence)) {
     const bool percent = row.confidence > 1.0 && row.confidence <= 100.0;

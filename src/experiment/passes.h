@@ -37,7 +37,9 @@ struct ModelSubset {
 
 // Resamples are drawn in pieces of this many, so that all cores have work and a piece's counts stay in the cache.
 inline constexpr std::size_t kResamplesPerPiece = 500;
-[[nodiscard]] inline std::size_t resample_pieces(std::size_t resamples) { return (resamples + kResamplesPerPiece - 1) / kResamplesPerPiece; }
+[[nodiscard]] inline std::size_t resample_pieces(std::size_t resamples) {
+  return (resamples + kResamplesPerPiece - 1) / kResamplesPerPiece;
+}
 
 // The order of the tasks in pass number `pass`.
 [[nodiscard]] std::vector<std::uint32_t> order_of_pass(const Stream& stream, const PassesOptions& options, std::size_t pass);

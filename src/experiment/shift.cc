@@ -180,7 +180,8 @@ Pass target_pass(const Condition& condition, const Calibrator& method, const Vot
                  std::size_t ordering) {
   ShiftOptions one = options;
   one.pass.audits = repetition({.rate = options.pass.audits.rate, .seed = options.seed}, ordering);
-  return target_part(condition, one_pass(condition, method, vote, {shuffled(condition, options.seed, ordering), condition.source_tasks}, one));
+  return target_part(condition,
+                     one_pass(condition, method, vote, {shuffled(condition, options.seed, ordering), condition.source_tasks}, one));
 }
 
 std::size_t shift_work(std::size_t entrants, const ShiftOptions& options) {

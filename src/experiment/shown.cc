@@ -14,11 +14,11 @@ using report::Best;
 using report::Kind;
 
 constexpr std::array<ShownMetric, kMetrics> kShownMetrics = {{{kEce, "ECE", Kind::kPercent, Best::kLowest},
-                                                       {kEcePerModel, "ECE per model", Kind::kPercent, Best::kLowest},
-                                                       {kBrier, "Brier score", Kind::kNumber, Best::kLowest},
-                                                       {kLogLoss, "log loss", Kind::kNumber, Best::kLowest},
-                                                       {kPass1, "pass@1", Kind::kPercent, Best::kHighest},
-                                                       {kResolution, "resolution", Kind::kPercent, Best::kHighest}}};
+                                                              {kEcePerModel, "ECE per model", Kind::kPercent, Best::kLowest},
+                                                              {kBrier, "Brier score", Kind::kNumber, Best::kLowest},
+                                                              {kLogLoss, "log loss", Kind::kNumber, Best::kLowest},
+                                                              {kPass1, "pass@1", Kind::kPercent, Best::kHighest},
+                                                              {kResolution, "resolution", Kind::kPercent, Best::kHighest}}};
 
 const Resampled* resampled(const EntrantResult& entrant, Metric metric) {
   switch (metric) {

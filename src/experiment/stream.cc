@@ -35,7 +35,10 @@ Result<std::vector<bool>> chosen(std::string_view what, const std::vector<std::s
 class StreamBuilder {
  public:
   StreamBuilder(const ObservationLog& log, const RowSelection& selection, std::string channel)
-      : log_(log), selection_(selection), model_of_(log.models().size(), ObservationLog::kNone), task_of_(log.tasks().size(), ObservationLog::kNone) {
+      : log_(log),
+        selection_(selection),
+        model_of_(log.models().size(), ObservationLog::kNone),
+        task_of_(log.tasks().size(), ObservationLog::kNone) {
     stream_.channel = std::move(channel);
   }
 

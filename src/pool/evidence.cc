@@ -91,7 +91,7 @@ void Evidence::save(Encoder& out) const {
 }
 
 void Evidence::load(Decoder& in, const Calibrator& calibrator) {
-  constexpr double kRounding = 1.0 + 1e-9;
+  constexpr double kSlack = 1.0 + 1e-9;
   const std::size_t count = in.length(5 * sizeof(double));
   const auto whole = static_cast<std::size_t>(bands_count_);
   if (count % whole != 0) return in.fail();
@@ -102,10 +102,9 @@ void Evidence::load(Decoder& in, const Calibrator& calibrator) {
     for (double* value : {&band.count, &band.weights, &band.squares, &band.stated, &band.right}) *value = in.real();
     if (!(band.count >= 0.0 && std::isfinite(band.count))) in.fail();
     // Weights sum to 1 at most, and what remains of them is no more than what came.
-    if (!(band.weights >= 0.0 && band.weights <= kRounding && band.squares >= 0.0 &&
-          band.squares <= band.weights * band.weights * kRounding))
+    if (!(band.weights >= 0.0 && band.weights <= kSlack && band.squares >= 0.0 && band.squares <= band.weights * band.weights * kSlack))
       in.fail();
-    const auto is_part = [&](double sum) { return sum >= 0.0 && sum <= band.weights * kRounding; };
+    const auto is_part = [&](double sum) { return sum >= 0.0 && sum <= band.weights * kSlack; };
     if (!is_part(band.stated) || !is_part(band.right)) in.fail();
     if (band.weights > 0.0 && (!fades() || band.count == 0.0)) in.fail();
     if (band.count > 0.0 && !calibrator.known(static_cast<ModelId>(i / whole))) in.fail();

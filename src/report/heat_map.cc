@@ -58,7 +58,8 @@ std::string to_svg(const HeatMap& map) {
   const double left = names_width + 20.0;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, map.columns.size()));
   const double cell_width = std::clamp((kPictureWidth - left - 12.0) / columns, kNarrowest, kWidest);
-  const Box area{{left, kColumnNamesHeight}, {cell_width * columns, kRowHeight * static_cast<double>(std::max<std::size_t>(2, map.rows.size()))}};
+  const Box area{{left, kColumnNamesHeight},
+                 {cell_width * columns, kRowHeight * static_cast<double>(std::max<std::size_t>(2, map.rows.size()))}};
   const double width = std::max(area.right() + 12.0, kPictureWidth);
 
   Canvas canvas({width, area.bottom() + kKeyHeight}, map.words);
@@ -67,7 +68,8 @@ std::string to_svg(const HeatMap& map) {
   const auto name_columns = static_cast<std::size_t>(cell_width / 7.2);
   for (std::size_t c = 0; c < map.columns.size(); ++c) {
     const double middle = left + cell_width * (static_cast<double>(c) + 0.5);
-    canvas.text({middle, kColumnNamesHeight - 8.0}, map.columns[c], {.anchor = Anchor::kMiddle, .style = "soft", .columns_max = name_columns});
+    canvas.text({middle, kColumnNamesHeight - 8.0}, map.columns[c],
+                {.anchor = Anchor::kMiddle, .style = "soft", .columns_max = name_columns});
   }
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
     const auto& row = map.rows[r];

@@ -25,8 +25,8 @@ struct SimulatedChatModel {
   double price;     // of a million tokens
 };
 constexpr std::array kChatModels = {SimulatedChatModel{"simulated-chat-large", 0.80, 0.70, 10.0},
-                                SimulatedChatModel{"simulated-chat-boaster", 0.45, 0.92, 3.0},
-                                SimulatedChatModel{"simulated-chat-small", 0.68, 0.50, 1.0}};
+                                    SimulatedChatModel{"simulated-chat-boaster", 0.45, 0.92, 3.0},
+                                    SimulatedChatModel{"simulated-chat-small", 0.68, 0.50, 1.0}};
 constexpr std::array<std::string_view, 4> kLetters = {"A", "B", "C", "D"};
 
 // Everybody who knows a question's text knows its right answer: the models err on purpose.

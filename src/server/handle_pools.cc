@@ -31,7 +31,8 @@ void list_pools(App& app, const Call& call) {
 }
 
 void show_pool(App& app, const Call& call) {
-  render_found(app, call, [&](JsonWriter& out, const ServedPool& pool) { render_pool(out, call.arguments[0], pool, app.service().now_ms()); });
+  render_found(app, call,
+               [&](JsonWriter& out, const ServedPool& pool) { render_pool(out, call.arguments[0], pool, app.service().now_ms()); });
 }
 
 void put_pool(App& app, const Call& call) {
