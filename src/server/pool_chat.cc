@@ -1,5 +1,7 @@
 #include "server/pool_chat.h"
 
+#include <utility>
+
 #include "config/fields.h"
 #include "gateway/chat.h"
 #include "server/idempotency.h"
@@ -46,6 +48,7 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
   FinishedChat finished;
   std::int64_t min_responses = 1;
   bool told = false;
+  bool accounted = false;
   const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
   PoolChat(App& app_, ServedPool& pool_) : app(app_), pool(pool_) {}
@@ -71,8 +74,9 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
     if (heard.decision && heard.decision->selected != kNoAnswer) tell(heard);
   }
 
-  // What was used counts, whatever came of it.
+  // What was used counts, whatever came of it, and once: a client may leave while its chat is being stored.
   void account(const Heard& heard) {
+    if (std::exchange(accounted, true)) return;
     app.gateway().count(heard);
     app.gateway().ledger().add(origin.key, app.service().now_ms(), heard.cost, heard.usage.total_tokens);
   }

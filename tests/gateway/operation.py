@@ -1,7 +1,9 @@
 """What operators count on: keys and budgets, restarts, drains, reloads and a store that fails, with chats under way."""
+import contextlib
 import json
 import resource
 import signal
+import sqlite3
 import threading
 
 from gateway import QUESTION, GatewayTest, main, says
@@ -38,6 +40,26 @@ class Operation(GatewayTest):
         refused = self.chat(server, model="a")
         self.assertEqual(refused.status, 429, refused.body)
         self.assertEqual(refused.error["code"], "budget_exceeded", refused.body)
+
+    def test_a_client_that_leaves_while_its_chat_is_stored_is_counted_once(self):
+        server = self.gateway("a")
+        self.answered(self.chat(server))
+        before = self.figures(server)
+        with contextlib.closing(sqlite3.connect(server.store, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # the server waits a second for it
+            connection = server.fresh()
+            connection.request("POST", "/v1/chat/completions", json.dumps({"model": "margin/quiz", "messages": QUESTION}), {"Content-Type": "application/json"})
+            stored = self.eventually(lambda: self.figures(server), lambda figures: figures["asked"] == before["asked"] + 1)
+            connection.close()
+            self.eventually(lambda: self.figures(server), lambda figures: figures["connections"] < stored["connections"])
+            other.execute("ROLLBACK")
+        after = self.figures(server)
+        self.assertEqual((after["asked"], after["tokens"]), (before["asked"] + 1, 2 * before["tokens"]))
+
+    def figures(self, server):
+        page = server.get("/metrics").body.decode()
+        names = {"asked": 'margin_upstream_requests_total{model="a"', "tokens": 'margin_upstream_tokens_total{model="a"', "connections": "margin_connections_open"}
+        return {key: sum(float(line.split()[-1]) for line in page.splitlines() if line.startswith(name)) for key, name in names.items()}
 
     def test_a_budget_is_for_every_way_to_a_model(self):
         server = self.gateway("a!tools", more="[gateway]\ntokens_per_day = 1\n")
