@@ -29,8 +29,7 @@ class JsonWriter {
   }
   // `name` is ours: letters that need no escaping.
   JsonWriter& key(std::string_view name) {
-    separate();
-    out_ += '"';
+    out_ += first_ ? std::string_view("\"") : std::string_view(",\"");
     out_ += name;
     out_ += "\":";
     first_ = true;
@@ -50,22 +49,8 @@ class JsonWriter {
     return *this;
   }
   // The shortest decimal that reads back to the same bits; null for what is not finite.
-  JsonWriter& number(double value) {
-    separate();
-    if (!std::isfinite(value)) {
-      out_ += "null";
-      return *this;
-    }
-    char buffer[32];
-    out_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-    return *this;
-  }
-  JsonWriter& number(std::integral auto value) {
-    separate();
-    char buffer[24];
-    out_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-    return *this;
-  }
+  JsonWriter& number(double value) { return std::isfinite(value) ? digits(value) : null(); }
+  JsonWriter& number(std::integral auto value) { return digits(value); }
   JsonWriter& flag(bool value) {
     separate();
     out_ += value ? "true" : "false";
@@ -91,6 +76,14 @@ class JsonWriter {
   void separate() {
     if (!first_) out_ += ',';
     first_ = false;
+  }
+
+  JsonWriter& digits(auto value) {
+    char buffer[33] = {','};
+    char* end = std::to_chars(buffer + 1, buffer + sizeof buffer, value).ptr;
+    out_.append(buffer + (first_ ? 1 : 0), end);
+    first_ = false;
+    return *this;
   }
 
   std::string out_;

@@ -5,7 +5,6 @@
 namespace margin::gateway {
 namespace {
 
-constexpr std::size_t kReplyDepthMax = 64;
 // Where nothing is known of a call's size: bytes of a token, and tokens of a reply nobody limited.
 constexpr double kBytesPerToken = 4.0;
 constexpr double kTokensOfAReply = 1024.0;
@@ -46,7 +45,6 @@ Chat::Chat(http::Loop& loop, const service::ServedPool& pool, ChatRequest reques
       callbacks_(std::move(callbacks)),
       samples_(settings_.models.size()),
       began_(settings_.models.size()),
-      parser_(kReplyDepthMax),
       started_(std::chrono::steady_clock::now()) {
   const std::string channel =
       settings_.pool.channel == config::Channel::kConsistency ? "consistency" + std::to_string(samples()) + ":" : "verbalized:";
@@ -162,7 +160,7 @@ void Chat::on_reply(std::size_t model, std::size_t sample, upstream::Outcome out
     traced(nullptr);
     candidate.error = upstream::name_of(*outcome.failure);
     candidate.message = std::move(outcome.message);
-  } else if (auto reply = upstream::read_chat_reply(parser_, outcome.body); !reply) {
+  } else if (auto reply = upstream::read_chat_reply(*settings_.parser, outcome.body); !reply) {
     traced(nullptr);
     candidate.error = "malformed";
     candidate.message = settings_.models[model].name + ": " + reply.error().message;
@@ -315,7 +313,7 @@ void Chat::finish() {
   if (heard_.waited.count() == 0) heard_.waited = std::chrono::steady_clock::now() - started_;
   Callbacks callbacks = std::exchange(callbacks_, {});
   if (!answered_) answered_ = true;
-  callbacks.done(heard_);
+  callbacks.done(std::exchange(heard_, {}));
 }
 
 void Chat::cancel() {

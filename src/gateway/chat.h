@@ -70,6 +70,7 @@ struct ChatSettings {
   std::vector<Model> models;  // as pool.models
   double chance = 0.0;        // of the strategy
   std::uint64_t audit_seed = 0;
+  JsonParser* parser = nullptr;             // of replies; chats may share it
   std::shared_ptr<trace::ChatTrace> trace;  // shared with whoever answers the client; none: nothing is told to upstreams
 };
 
@@ -127,7 +128,6 @@ class Chat : public std::enable_shared_from_this<Chat> {
   std::vector<Contender> contenders_;
   std::vector<std::vector<Sample>> samples_;  // by model
   std::vector<Moment> began_;
-  JsonParser parser_;
   http::Timer deadline_;
   Moment started_;
   bool answered_ = false;

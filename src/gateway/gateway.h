@@ -67,6 +67,7 @@ class Gateway {
   [[nodiscard]] http::Loop& loop() { return loop_; }
   [[nodiscard]] double chance() { return random_.uniform(); }
   [[nodiscard]] Ledger& ledger() { return ledger_; }
+  [[nodiscard]] JsonParser& reply_parser() { return reply_parser_; }
 
   void count(const Heard& heard);
   [[nodiscard]] const std::map<std::string, ModelCounts>& counts() const { return counts_; }
@@ -76,8 +77,11 @@ class Gateway {
   void drain();
 
  private:
+  static constexpr std::size_t kReplyDepthMax = 64;
+
   http::Loop& loop_;
   Random random_;
+  JsonParser reply_parser_{kReplyDepthMax};
   std::map<std::string, config::UpstreamSettings> settings_;
   std::map<std::string, std::string> secrets_;
   std::map<std::string, Model, std::less<>> models_;

@@ -31,7 +31,10 @@ void append_number(std::string& out, std::size_t number, int base = 10) {
 
 // A line break in a value would let it forge headers.
 void append_value(std::string& out, std::string_view value) {
-  for (const char c : value) out += c == '\r' || c == '\n' || c == '\0' ? ' ' : c;
+  const std::size_t begin = out.size();
+  out += value;
+  std::replace_if(
+      out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
 }
 
 }  // namespace

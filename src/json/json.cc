@@ -16,6 +16,10 @@ namespace ondemand = simdjson::ondemand;
 
 // The longest number that simdjson certainly reads to the last bit.
 constexpr std::size_t kDigitsExact = 19;
+// So many keys are compared each with each.
+constexpr std::size_t kKeysFew = 8;
+// That an object of ours has.
+constexpr std::size_t kMembersUsual = 16;
 
 std::string_view trimmed(std::string_view token) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
@@ -158,7 +162,12 @@ struct JsonParser::State {
 
   // In the time of a sort: an object of a million keys must not cost their square.
   bool distinct_keys(const std::vector<Json>& members) {
-    if (members.size() < 2) return true;
+    if (members.size() <= kKeysFew) {
+      const auto stands_before = [&](const Json& member) {
+        return std::any_of(members.data(), &member, [&](const Json& earlier) { return earlier.key_ == member.key_; });
+      };
+      if (std::none_of(members.begin(), members.end(), stands_before)) return true;
+    }
     keys.clear();
     for (const Json& member : members) keys.push_back(member.key_);
     std::sort(keys.begin(), keys.end());
@@ -214,13 +223,19 @@ std::string_view name_of(Json::Type type) {
   return "";
 }
 
-ObjectReader::ObjectReader(const Json& object, std::string path) : object_(&object), path_(std::move(path)) {
+ObjectReader::ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index)
+    : object_(&object), path_(path), index_(index) {
+  asked_.reserve(kMembersUsual);
   if (object.type() != Json::Type::kObject) {
-    fault_ = Fault{path_, (path_.empty() ? "body" : path_) + ": got " + std::string(name_of(object.type())) + ", expected an object"};
+    const std::string place = this->path();
+    fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object.type())) + ", expected an object"};
   }
 }
 
-std::string ObjectReader::path_of(std::string_view key) const { return path_.empty() ? std::string(key) : path_ + "." + std::string(key); }
+// Put together only for those who will read it.
+std::string ObjectReader::path() const { return std::string(path_) + (index_ ? "[" + std::to_string(*index_) + "]" : ""); }
+
+std::string ObjectReader::path_of(std::string_view key) const { return path_.empty() ? std::string(key) : path() + "." + std::string(key); }
 
 void ObjectReader::fail(std::string_view key, std::string message) {
   if (!fault_) fault_ = Fault{path_of(key), path_of(key) + ": " + std::move(message)};
@@ -233,7 +248,8 @@ bool ObjectReader::has(std::string_view key) const {
 
 const Json* ObjectReader::take(std::string_view key) {
   asked_.push_back(key);
-  return has(key) ? object_->find(key) : nullptr;
+  const Json* member = object_->find(key);
+  return member == nullptr || member->is_null() ? nullptr : member;
 }
 
 const Json* ObjectReader::any(std::string_view key) { return take(key); }

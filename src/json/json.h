@@ -70,8 +70,8 @@ class JsonParser {
 // end: an option that is accepted and ignored would be a lie.
 class ObjectReader {
  public:
-  // `path`: where the object stands, "" for the body.
-  ObjectReader(const Json& object, std::string path);
+  // `path`: where the object stands, "" for the body; with an index, which element of that list it is. The path must live as long as this.
+  ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index = {});
 
   [[nodiscard]] bool has(std::string_view key) const;
   // Absent and null are the same: nullopt.
@@ -95,8 +95,11 @@ class ObjectReader {
   const Json* take(std::string_view key);
   const Json* typed(std::string_view key, Json::Type type, std::string_view expected);
 
+  [[nodiscard]] std::string path() const;
+
   const Json* object_;
-  std::string path_;
+  std::string_view path_;
+  std::optional<std::size_t> index_;
   std::vector<std::string_view> asked_;  // keys are literals
   std::optional<Fault> fault_;
 };

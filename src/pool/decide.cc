@@ -28,6 +28,8 @@ double calibrated_by(const Members& members, const Cells& cells, const Seat& sea
 void number_answers(const Question& question, const std::vector<Seat>& seats, DecisionMade& decision) {
   std::vector<std::optional<std::string_view>> answers;
   std::vector<std::size_t> response_of;
+  answers.reserve(seats.size());
+  response_of.reserve(seats.size());
   for (const bool voting : {true, false}) {
     for (std::size_t i = 0; i < seats.size(); ++i) {
       if (seats[i].part != voting) continue;
@@ -42,6 +44,7 @@ void number_answers(const Question& question, const std::vector<Seat>& seats, De
 
 // Names the responses that should be graded although their answer was not selected; only those that are learned from.
 void name_audits(const AuditPlan& plan, const std::vector<Seat>& seats, DecisionMade& decision) {
+  if (plan.rate == 0.0) return;
   std::vector<std::uint32_t> answers;
   for (std::size_t i = 0; i < seats.size(); ++i) answers.push_back(seats[i].part ? decision.responses[i].answer : decision.selected);
   for (const Audit& audit : audits_of(plan, digest_of(decision.task).low, answers, decision.selected)) {
@@ -214,15 +217,19 @@ Result<DecisionMade> PoolState::decide_by(const Vote& by, const DecisionTrust& s
 ApplyResult PoolState::on(const DecisionMade& event, Context context) {
   if (Status status = check_decision(event, config); !status) return refused(status.error());
   const std::vector<Speaker> speakers = speakers_of(event.responses);
-  if (Status status = check_room(speakers, event.segment, members, cells, config); !status) return refused(status.error());
-
-  const std::vector<Seat> seats = seat_all(speakers, event.segment, members, cells, recipe);
+  std::optional<std::vector<Seat>> known = find_seats(speakers, event.segment, members, cells);
+  if (!known) {
+    if (Status status = check_room(speakers, event.segment, members, cells, config); !status) return refused(status.error());
+    known = seat_all(speakers, event.segment, members, cells, recipe);
+  }
+  const std::vector<Seat>& seats = *known;
   DecisionRecord record{.id = context.id,
                         .time_ms = time_ms,
                         .kind = event.kind,
                         .selected = event.selected,
                         .audit_rate = event.audit_rate,
                         .answers = event.answers};
+  record.responses.reserve(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) {
     const RecordedResponse& response = event.responses[i];
     record.responses.push_back({.model = seats[i].model,

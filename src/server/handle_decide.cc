@@ -40,8 +40,9 @@ std::optional<Fault> read_responses(const Json* list, Asked& asked, const config
     return Fault{"responses",
                  "responses: got " + std::to_string(list->items().size()) + ", expected at most " + std::to_string(limits.responses)};
   }
+  asked.question.responses.reserve(list->items().size());
   for (const Json& item : list->items()) {
-    ObjectReader in(item, "responses[" + std::to_string(asked.question.responses.size()) + "]");
+    ObjectReader in(item, "responses", asked.question.responses.size());
     asked.question.responses.push_back(read_response(in, limits));
     if (auto fault = in.finish()) return fault;
   }
@@ -75,7 +76,7 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
 
 std::string body_of(Uuid id, const DecisionMade& decision, const Question& question) {
   JsonWriter out;
-  out.reserve(512 + 160 * question.responses.size());
+  out.reserve(512 + 256 * question.responses.size());
   out.open('{');
   render_decision(out, id, decision, [&](std::size_t i) -> std::optional<std::string_view> {
     const std::optional<std::string>& answer = question.responses[i].answer;
@@ -130,11 +131,12 @@ void decide(App& app, const Call& call) {
   prepared.mark = mark;
   prepared.note = call.caller.source;
   call.answer->add_header("x-margin-decision-id", id.text());
-  const Status taken = app.service().commit(std::move(prepared), [answer = call.answer, text = std::move(text)](Result<Applied> applied) {
-    if (!applied) return answer->refuse(applied.error());
-    if (applied->result.error) return answer->refuse(*applied->result.error);
-    answer->json(text);
-  });
+  const Status taken =
+      app.service().commit(std::move(prepared), [answer = call.answer, text = std::move(text)](Result<Applied> applied) mutable {
+        if (!applied) return answer->refuse(applied.error());
+        if (applied->result.error) return answer->refuse(*applied->result.error);
+        answer->json(std::move(text));
+      });
   if (!taken) call.answer->refuse(overloaded(taken.error()));
 }
 

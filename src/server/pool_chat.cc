@@ -42,6 +42,7 @@ http::Response too_few(const Heard& heard, std::int64_t needed) {
 struct PoolChat : std::enable_shared_from_this<PoolChat> {
   App& app;
   ServedPool& pool;
+  const Uuid id;
   std::shared_ptr<ChatExchange> exchange;
   std::shared_ptr<trace::ChatTrace> trace;  // shared with the chat
   ChatOrigin origin;
@@ -51,18 +52,18 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
   bool accounted = false;
   const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
-  PoolChat(App& app_, ServedPool& pool_) : app(app_), pool(pool_) {}
+  PoolChat(App& app_, ServedPool& pool_, Uuid id_) : app(app_), pool(pool_), id(id_) {}
 
   void forget() {
     if (origin.mark) app.chats().forget(pool.name(), *origin.mark);
   }
 
-  void tell(const Heard& heard) {
+  void tell(Heard heard) {
     told = true;
     app.metrics().overhead(std::chrono::steady_clock::now() - began - heard.waited);
-    finished.heard = heard;
+    finished.heard = std::move(heard);
     finish_trace(*trace, finished);
-    exchange->succeed(finished);
+    exchange->succeed(std::move(finished));
   }
 
   void refuse(http::Response response) {
@@ -92,18 +93,19 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
     }
     DecisionMade decision = *heard.decision;
     keep_answers(decision, heard.question, app.config().store.answers);
-    service::Prepared prepared = app.service().prepare(pool, std::move(decision), finished.id);
+    service::Prepared prepared = app.service().prepare(pool, std::move(decision), id);
     prepared.mark = origin.mark;
     prepared.note = origin.source;
     const auto self = shared_from_this();
-    const Status taken = app.service().commit(std::move(prepared), [self, heard = std::move(heard)](Result<service::Applied> applied) {
-      if (!applied || applied->result.error) {
-        self->forget();
-        if (!self->told) self->refuse(no_retry(refusal(applied ? *applied->result.error : applied.error())));
-        return;
-      }
-      if (!self->told) self->tell(heard);
-    });
+    const Status taken =
+        app.service().commit(std::move(prepared), [self, heard = std::move(heard)](Result<service::Applied> applied) mutable {
+          if (!applied || applied->result.error) {
+            self->forget();
+            if (!self->told) self->refuse(no_retry(refusal(applied ? *applied->result.error : applied.error())));
+            return;
+          }
+          if (!self->told) self->tell(std::move(heard));
+        });
     if (!taken) {
       forget();
       if (!told) refuse(no_retry(refusal(overloaded(taken.error()))));
@@ -120,7 +122,7 @@ http::Response final_refusal(int status, std::string_view code, std::string_view
 std::shared_ptr<ChatExchange> run_pool_chat(App& app, ServedPool& pool, const config::PoolSettings& settings, gateway::ChatRequest request,
                                             config::Strategy strategy, ChatOrigin origin) {
   const Uuid id = app.service().new_id();
-  auto run = std::make_shared<PoolChat>(app, pool);
+  auto run = std::make_shared<PoolChat>(app, pool, id);
   run->exchange = std::make_shared<ChatExchange>(
       app.gateway().loop(), id,
       ChatExchange::Settings{.keep_alive = std::chrono::milliseconds(app.config().gateway.keep_alive_ms),
@@ -136,7 +138,8 @@ std::shared_ptr<ChatExchange> run_pool_chat(App& app, ServedPool& pool, const co
                             .strategy = strategy,
                             .models = app.gateway().models_of(settings),
                             .chance = app.gateway().chance(),
-                            .audit_seed = id.low};
+                            .audit_seed = id.low,
+                            .parser = &app.gateway().reply_parser()};
   how.trace = run->trace = begin_trace(app, origin.traced, id, request);
   if (app.tracer()->enabled()) {
     run->trace->attributes().set("margin.pool", pool.name());

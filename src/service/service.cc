@@ -146,21 +146,20 @@ Prepared Service::prepare(ServedPool& pool, EventBody body, std::optional<Uuid> 
 }
 
 Status Service::commit(Prepared prepared, Done done) {
-  auto waiting = std::make_shared<std::unique_ptr<Waiting>>(std::make_unique<Waiting>());
+  auto waiting = std::make_shared<Waiting>();
   Entry entry{.pool = prepared.pool->name(), .event = std::move(prepared.event), .mark = prepared.mark, .note = prepared.note};
-  Waiting* held = waiting->get();
   gather();
   Status taken = log_.append(entry, [this, waiting](Result<std::uint64_t> offset) {
-    (*waiting)->acknowledged = std::move(offset);
+    waiting->acknowledged = std::move(offset);
     const std::lock_guard lock(mutex_);
-    acknowledged_.push_back(std::move(*waiting));
+    acknowledged_.push_back(waiting);
   });
   if (!taken) return taken;
   // The acknowledgement may be here already, but nobody reads it before drain(), which runs on this thread.
   prepared.event = std::move(entry.event);
   if (prepared.mark) prepared.pool->requests().begin(*prepared.mark, prepared.event.id);
-  held->prepared = std::move(prepared);
-  held->done = std::move(done);
+  waiting->prepared = std::move(prepared);
+  waiting->done = std::move(done);
   ++in_flight_;
   return {};
 }
@@ -181,7 +180,7 @@ void Service::settle_all() {
 }
 
 void Service::drain() {
-  std::vector<std::unique_ptr<Waiting>> batch;
+  std::vector<std::shared_ptr<Waiting>> batch;
   {
     const std::lock_guard lock(mutex_);
     batch.swap(acknowledged_);

@@ -149,7 +149,7 @@ class Service {
   std::int64_t last_id_ms_ = 0;
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Waiting>> acknowledged_;  // guarded by mutex_
+  std::vector<std::shared_ptr<Waiting>> acknowledged_;  // guarded by mutex_
   std::shared_ptr<bool> alive_;                         // false once the service is gone: posted work then does nothing
   Background background_;                               // last: it stops before the rest goes
 };

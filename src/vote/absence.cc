@@ -16,6 +16,7 @@ struct Voter {
 // The models that vote, in ballot order; of more than `models_max` those whose ballots weigh most.
 std::vector<Voter> voters_to_try(const Vote& vote, std::span<const Ballot> ballots, std::size_t models_max) {
   std::vector<Voter> voters;
+  voters.reserve(ballots.size());
   for (std::size_t i = 0; i < ballots.size(); ++i) {
     if (ballots[i].answer == kNoAnswer) continue;
     const auto known = std::find_if(voters.begin(), voters.end(), [&](const Voter& voter) { return voter.model == ballots[i].model; });
@@ -38,6 +39,7 @@ std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot>
   const std::uint32_t selected = tally.winner;
   std::vector<Absence> decisive;
   std::vector<Ballot> rest;
+  rest.reserve(ballots.size());
   for (const Voter& voter : voters_to_try(vote, ballots, models_max)) {
     rest.clear();
     std::copy_if(ballots.begin(), ballots.end(), std::back_inserter(rest), [&](const Ballot& other) { return other.model != voter.model; });
