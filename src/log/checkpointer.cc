@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "log/background_priority.h"
+
 namespace margin::internal {
 namespace {
 
@@ -55,6 +57,7 @@ bool Checkpointer::wants_the_rest_done() {
 }
 
 void Checkpointer::work() {
+  step_back();
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return closing_ || worth_while(); });
@@ -63,6 +66,8 @@ void Checkpointer::work() {
     const int before = pages_;
     lock.unlock();
     int done = 0;
+    // A connection that has read nothing yet does not know of the journal, and would carry nothing over without a word.
+    static_cast<void>(database_.integer("PRAGMA schema_version"));
     // Passive: beside readers and the writer, as far as they let it. A failure (a full disk) leaves the journal as it was.
     sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, &done);
     lock.lock();

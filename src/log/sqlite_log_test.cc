@@ -174,6 +174,20 @@ TEST_F(SqliteLogTest, AFlippedByteInTheJournalIsFoundAlthoughSqliteDropsWhatFoll
   EXPECT_NE(error.message.find("50 events were acknowledged"), std::string::npos) << error.message;
 }
 
+TEST_F(SqliteLogTest, ALongJournalIsCarriedOverBesideTheCommits) {
+  open();
+  append(0, 1);
+  const std::string bytes(std::size_t{12} << 20, 's');
+  ASSERT_TRUE(log_->keep_snapshot("p", {.offset = 1, .bytes = bytes, .digest = digest_of(bytes)}).ok());
+  ASSERT_LT(std::filesystem::file_size(path()), bytes.size());
+  append(1, 2);  // a commit tells how long the journal is
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::filesystem::file_size(path()) < bytes.size() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_GE(std::filesystem::file_size(path()), bytes.size());
+}
+
 TEST_F(SqliteLogTest, AMissingJournalIsFound) {
   open();
   append(0, 50);

@@ -6,6 +6,8 @@
 #include <malloc.h>
 #endif
 
+#include "log/background_priority.h"
+
 namespace margin::service {
 namespace {
 
@@ -44,6 +46,7 @@ void Background::wait() {
 }
 
 void Background::loop() {
+  internal::step_back();
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stop_ || !work_.empty(); });
