@@ -1,5 +1,6 @@
 #include "log/checkpointer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "log/background_priority.h"
@@ -13,6 +14,13 @@ constexpr int kPagesOfTheRest = 256;
 // A journal of 64 MiB is too long. Mostly it does not come to that: it begins anew whenever all of it has been carried over when a commit
 // comes; only commits that never pause make it grow.
 constexpr int kJournalPagesMax = 16'384;
+
+// SQLite does this only when all of a journal has been carried over: when commits never pause, in the commit that begins it anew.
+void put_on_disk(sqlite3* database) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file != nullptr && file->pMethods != nullptr) file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
 
 }  // namespace
 
@@ -39,7 +47,7 @@ void Checkpointer::close() {
 void Checkpointer::journal_has(int pages) {
   {
     const std::lock_guard lock(mutex_);
-    if (pages < pages_) done_ = 0;  // the journal began anew
+    if (pages < pages_) done_ = tried_ = 0;  // the journal began anew
     pages_ = pages;
     if (working_ || !worth_while()) return;
   }
@@ -48,11 +56,24 @@ void Checkpointer::journal_has(int pages) {
 
 bool Checkpointer::worth_while() const { return pages_ - done_ >= (pages_ < kJournalPagesMax ? kPagesAtOnce : kPagesOfTheRest); }
 
+bool Checkpointer::too_long() const { return pages_ >= std::max(kJournalPagesMax, tried_ + kPagesOfTheRest); }
+
+void Checkpointer::wait_until_carried_over() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return closing_ || (!working_ && !worth_while()); });
+}
+
+bool Checkpointer::journal_is_too_long() {
+  const std::lock_guard lock(mutex_);
+  return too_long();
+}
+
 bool Checkpointer::wants_the_rest_done() {
   std::unique_lock lock(mutex_);
-  if (pages_ < kJournalPagesMax) return false;
-  if (pages_ < 2 * kJournalPagesMax) return !working_ && !worth_while();
+  if (!too_long()) return false;
+  if (pages_ < 2 * kJournalPagesMax && (working_ || worth_while())) return false;
   changed_.wait(lock, [this] { return !working_; });
+  tried_ = pages_;
   return true;
 }
 
@@ -70,6 +91,7 @@ void Checkpointer::work() {
     static_cast<void>(database_.integer("PRAGMA schema_version"));
     // Passive: beside readers and the writer, as far as they let it. A failure (a full disk) leaves the journal as it was.
     sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, &done);
+    put_on_disk(database_.handle());
     lock.lock();
     working_ = false;
     // Where a reader or the disk held it up, not again at once but after as many new pages.

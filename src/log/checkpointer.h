@@ -25,6 +25,10 @@ class Checkpointer {
 
   // Says how long the journal is, after a commit; a longer one than is good is carried over soon. Never waits.
   void journal_has(int pages);
+  // Waits until most of it is carried over: for whoever writes much that nobody waits for.
+  void wait_until_carried_over();
+  // Whether it is so long that it should begin anew.
+  [[nodiscard]] bool journal_is_too_long();
   // Whether the journal is so long that it must begin anew, and so much of it is carried over that the rest takes little time. The
   // writer then does that rest and, since no commit comes in between, its next transaction begins at the front. Waits for a checkpoint
   // that is under way only when the journal is twice as long as it should be.
@@ -34,12 +38,14 @@ class Checkpointer {
   void work();
   // With the lock.
   [[nodiscard]] bool worth_while() const;
+  [[nodiscard]] bool too_long() const;
 
   Database database_;
   std::mutex mutex_;
   std::condition_variable changed_;
   int pages_ = 0;  // of the journal
   int done_ = 0;   // of those, carried over
+  int tried_ = 0;  // its length when the rest was done and it yet did not begin anew: somebody reads it
   bool working_ = false;
   bool closing_ = false;
   std::thread thread_;

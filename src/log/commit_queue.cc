@@ -1,5 +1,7 @@
 #include "log/commit_queue.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -44,7 +46,7 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
     figures_.waiting_bytes += item.bytes.size();
     waiting_.push_back(std::move(item));
     // It is awake, or has been woken for an earlier one, or will be by uncork().
-    if (committing_ || waiting_.size() != (corked_ ? kGatheredMax : 1)) return {};
+    if (busy_ || (corked_ ? store_.commit_at_once || waiting_.size() != kGatheredMax : waiting_.size() != 1)) return {};
   }
   arrived_.notify_one();
   return {};
@@ -57,11 +59,28 @@ void CommitQueue::cork() {
 
 void CommitQueue::uncork() {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     corked_ = false;
-    if (committing_ || waiting_.empty()) return;
+    if (busy_ || waiting_.empty() || commit_at_once(lock)) return;
   }
   arrived_.notify_one();
+}
+
+bool CommitQueue::commit_at_once(std::unique_lock<std::mutex>& lock) {
+  if (!store_.commit_at_once || !health_.ok()) return false;
+  take_batch();
+  lock.unlock();
+  const bool done = store_.commit_at_once(batch_);
+  if (done) settle_batch({});
+  lock.lock();
+  if (!done) {
+    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(batch_));
+    waiting_.swap(batch_);
+    batch_.clear();
+  }
+  batch_since_.reset();
+  busy_ = false;
+  return waiting_.empty() && jobs_.empty() && !closing_;
 }
 
 void CommitQueue::on_commit(std::function<void()> listener) {
@@ -78,8 +97,8 @@ Status CommitQueue::writable() {
 LogFigures CommitQueue::figures() const {
   const std::lock_guard lock(mutex_);
   LogFigures figures = figures_;
-  if (committing_) {
-    figures.oldest = Clock::now() - batch_since_;
+  if (batch_since_) {
+    figures.oldest = Clock::now() - *batch_since_;
   } else if (!waiting_.empty()) {
     figures.oldest = Clock::now() - waiting_.front().since;
   }
@@ -112,29 +131,34 @@ Status CommitQueue::run(const std::function<Status()>& job) {
   return std::move(mine.result);
 }
 
+void CommitQueue::take_batch() {
+  busy_ = true;
+  std::swap(batch_, waiting_);
+  batch_since_ = batch_.front().since;
+}
+
 void CommitQueue::work() {
-  std::vector<Waiting> batch;
-  std::vector<Job*> jobs;
   std::unique_lock lock(mutex_);
-  const auto something_to_do = [this] { return !waiting_.empty() || !jobs_.empty() || closing_; };
+  const auto something_to_do = [this] { return !busy_ && (!waiting_.empty() || !jobs_.empty() || closing_); };
   while (true) {
     if (health_.ok()) {
       arrived_.wait(lock, something_to_do);
     } else if (!arrived_.wait_for(lock, limits_.probe_interval, something_to_do)) {
+      if (busy_) continue;
+      busy_ = true;
       lock.unlock();
       Status health = store_.probe();
       lock.lock();
+      busy_ = false;
       health_ = std::move(health);
       continue;
     }
     if (!waiting_.empty()) {
-      std::swap(batch, waiting_);
-      committing_ = true;
-      batch_since_ = batch.front().since;
+      take_batch();
       lock.unlock();
-      commit(batch);
+      settle_batch(store_.commit(batch_));
       lock.lock();
-      committing_ = false;
+      batch_since_.reset();
     } else if (jobs_.empty()) {
       return;  // closing, and nothing is left to do
     }
@@ -142,6 +166,7 @@ void CommitQueue::work() {
     if (!jobs_.empty()) {
       Job* job = jobs_.front();
       jobs_.erase(jobs_.begin());
+      busy_ = true;
       lock.unlock();
       Status result = (*job->work)();
       lock.lock();
@@ -149,19 +174,19 @@ void CommitQueue::work() {
       job->done = true;
       finished_.notify_all();
     }
+    busy_ = false;
   }
 }
 
-void CommitQueue::commit(std::vector<Waiting>& batch) {
-  Status status = store_.commit(batch);
+void CommitQueue::settle_batch(Status status) {
   std::size_t bytes = 0;
-  for (Waiting& item : batch) {
+  for (Waiting& item : batch_) {
     bytes += item.bytes.size();
     if (!item.acknowledge) continue;
     item.acknowledge(status.ok() ? Result<std::uint64_t>(item.offset) : Result<std::uint64_t>(status.error()));
   }
-  const std::size_t count = batch.size();
-  batch.clear();
+  const std::size_t count = batch_.size();
+  batch_.clear();
   std::function<void()> listener;
   {
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,6 @@
 // CommitQueue: the asynchronous half that every EventLog shares. Appends wait here; one thread takes all that wait at that moment and
-// commits them together, then acknowledges them in order. MemoryLog and SqliteLog say what a commit is.
+// commits them together, then acknowledges them in order. Where a commit waits for nothing, whoever uncorks does it in passing: a second
+// thread would cost more than the commit. MemoryLog and SqliteLog say what a commit is.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -33,6 +35,9 @@ class CommitQueue {
   struct Store {
     // Commits all or nothing, and sets each offset.
     std::function<Status(std::span<Waiting>)> commit;
+    // The same where nothing must be waited for, neither the disk nor another program. False: nothing was done. Empty: there is always
+    // something to wait for.
+    std::function<bool(std::span<Waiting>)> commit_at_once;
     // Whether a commit would succeed now.
     std::function<Status()> probe;
   };
@@ -64,8 +69,11 @@ class CommitQueue {
   };
 
   void work();
-  // One batch: commit, acknowledge, tell the listener. Without the lock.
-  void commit(std::vector<Waiting>& batch);
+  // With the lock, which the first lets go while it works. True: nothing is left to do.
+  bool commit_at_once(std::unique_lock<std::mutex>& lock);
+  void take_batch();
+  // Without the lock: acknowledges, tells the listener.
+  void settle_batch(Status status);
 
   const QueueLimits limits_;
   const Store store_;
@@ -77,11 +85,12 @@ class CommitQueue {
   std::vector<Waiting> waiting_;
   std::vector<Job*> jobs_;
   LogFigures figures_;
-  std::chrono::steady_clock::time_point batch_since_{};  // of the oldest append in the batch being committed
-  bool committing_ = false;
-  bool corked_ = false;             // appends do not wake the thread
-  std::uint64_t taken_ = 0;         // appends ever taken
-  std::uint64_t acknowledged_ = 0;  // of those, acknowledged
+  bool busy_ = false;                                                 // somebody uses the store, and looks here again before leaving it
+  std::vector<Waiting> batch_;                                        // being committed, by who made it busy
+  std::optional<std::chrono::steady_clock::time_point> batch_since_;  // of the oldest append in it
+  bool corked_ = false;                                               // appends do not wake the thread
+  std::uint64_t taken_ = 0;                                           // appends ever taken
+  std::uint64_t acknowledged_ = 0;                                    // of those, acknowledged
   Status health_{};
   bool closing_ = false;
 

@@ -8,10 +8,19 @@ MemoryLog::MemoryLog(const MemoryLogOptions& options)
     : LogInMemory(options.snapshots_kept),
       queue_(options.queue, {.commit =
                                  [this](std::span<internal::Waiting> batch) {
-                                   for (internal::Waiting& item : batch) item.offset = store_.append(item.pool, item.id, item.bytes);
+                                   store(batch);
                                    return Status();
                                  },
+                             .commit_at_once =
+                                 [this](std::span<internal::Waiting> batch) {
+                                   store(batch);
+                                   return true;
+                                 },
                              .probe = [] { return Status(); }}) {}
+
+void MemoryLog::store(std::span<internal::Waiting> batch) {
+  for (internal::Waiting& item : batch) item.offset = store_.append(item.pool, item.id, item.bytes);
+}
 
 Status MemoryLog::append(const Entry& entry, Acknowledge acknowledge) { return queue_.append(entry, std::move(acknowledge)); }
 void MemoryLog::cork() { queue_.cork(); }

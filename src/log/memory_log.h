@@ -47,6 +47,8 @@ class MemoryLog final : public LogInMemory {
   void close() override;
 
  private:
+  void store(std::span<internal::Waiting> batch);
+
   internal::CommitQueue queue_;  // after the store, which its thread writes to
 };
 

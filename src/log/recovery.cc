@@ -9,7 +9,8 @@
 namespace margin {
 namespace {
 
-constexpr std::size_t kRecordsAtOnce = 4'096;
+// Few, since the journal of a store cannot begin anew while they are read.
+constexpr std::size_t kRecordsAtOnce = 256;
 
 // Offset 0 needs no snapshot: the empty pool.
 struct Start {

@@ -11,7 +11,7 @@
 namespace margin {
 namespace {
 
-constexpr std::size_t kSnapshotPartBytes = std::size_t{1} << 20;
+constexpr std::size_t kSnapshotPartBytes = std::size_t{256} << 10;
 
 Error named(const std::string& path, const Error& error) { return {error.code, path + ": " + error.message}; }
 
@@ -36,9 +36,11 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, cons
                                                 .pages_max = options.pages_max};
   if (Status status = writer.open(path, writing); !status) return status.error();
   if (Status status = log->reader_.open(path, options.busy_wait); !status) return named(path, status.error());
-  log->queue_ = std::make_unique<internal::CommitQueue>(
-      options.queue, internal::CommitQueue::Store{.commit = [&writer](std::span<internal::Waiting> batch) { return writer.commit(batch); },
-                                                  .probe = [&writer] { return writer.probe(); }});
+  internal::CommitQueue::Store store{.commit = [&writer](std::span<internal::Waiting> batch) { return writer.commit(batch); },
+                                     .commit_at_once = {},
+                                     .probe = [&writer] { return writer.probe(); }};
+  if (!writing.sync) store.commit_at_once = [&writer](std::span<internal::Waiting> batch) { return writer.commit_at_once(batch); };
+  log->queue_ = std::make_unique<internal::CommitQueue>(options.queue, std::move(store));
   if (Status status = log->repeat([&writer] { return writer.drop_parts(); }); !status) return named(path, status.error());
   return log;
 }
@@ -104,6 +106,7 @@ Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& sna
   const std::string_view bytes = snapshot.bytes;
   std::int64_t part = 0;
   for (std::size_t at = 0; status.ok() && at < bytes.size(); at += kSnapshotPartBytes, ++part) {
+    writer_.wait_for_room();
     status = queue_->run([&] { return writer_.add_part(number, part, bytes.substr(at, kSnapshotPartBytes)); });
   }
   if (status.ok()) status = queue_->run([&] { return writer_.finish_snapshot(number); });

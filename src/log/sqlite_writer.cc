@@ -160,6 +160,18 @@ Status SqliteWriter::insert(std::span<Waiting> batch) {
 
 Status SqliteWriter::commit(std::span<Waiting> batch) {
   shorten_journal();
+  return write(batch);
+}
+
+bool SqliteWriter::commit_at_once(std::span<Waiting> batch) {
+  if (checkpointer_.journal_is_too_long()) return false;
+  sqlite3_busy_timeout(database_.handle(), 0);
+  const bool written = write(batch).ok();
+  sqlite3_busy_timeout(database_.handle(), static_cast<int>(options_.busy_wait.count()));
+  return written;
+}
+
+Status SqliteWriter::write(std::span<Waiting> batch) {
   if (Status status = in_transaction([&] { return insert(batch); }); !status) return status;
   acknowledged_.records += batch.size();
   high_water_.write(acknowledged_);
@@ -218,7 +230,9 @@ Result<std::int64_t> SqliteWriter::begin_snapshot(std::string_view pool, const S
 }
 
 Status SqliteWriter::add_part(std::int64_t snapshot, std::int64_t part, std::string_view bytes) {
-  return in_transaction([&] { return insert_part_(snapshot, part, bytes).finish(); });
+  Status status = in_transaction([&] { return insert_part_(snapshot, part, bytes).finish(); });
+  checkpointer_.journal_has(journal_pages_);
+  return status;
 }
 
 Status SqliteWriter::finish_snapshot(std::int64_t snapshot) {

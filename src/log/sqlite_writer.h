@@ -1,4 +1,4 @@
-// SqliteWriter: the writing side of a store: commits of waiting events, snapshots, compaction. Only the log's own thread uses it.
+// SqliteWriter: the writing side of a store: commits of waiting events, snapshots, compaction. One thread at a time uses it.
 #pragma once
 
 #include <atomic>
@@ -44,6 +44,9 @@ class SqliteWriter {
   [[nodiscard]] std::chrono::nanoseconds held_up() const { return std::chrono::nanoseconds(held_up_ns_.load()); }
 
   [[nodiscard]] Status commit(std::span<Waiting> batch);
+  // The same where it need wait neither for the disk nor for another program. False: it would have to, or did not succeed; nothing of it is
+  // in the store.
+  [[nodiscard]] bool commit_at_once(std::span<Waiting> batch);
   // Writes nothing of meaning, to see whether the store takes it.
   [[nodiscard]] Status probe();
   // The texts of a decision: see erasure.h. Behind it the file is written anew and the journal emptied, so that no copy stays in either.
@@ -54,6 +57,8 @@ class SqliteWriter {
 
   // A snapshot is written in parts, so that commits may come in between, and counts when it is finished.
   [[nodiscard]] Result<std::int64_t> begin_snapshot(std::string_view pool, const StoredSnapshot& snapshot);
+  // Any thread. Before each part, so that a large snapshot does not fill the journal.
+  void wait_for_room() { checkpointer_.wait_until_carried_over(); }
   [[nodiscard]] Status add_part(std::int64_t snapshot, std::int64_t part, std::string_view bytes);
   [[nodiscard]] Status finish_snapshot(std::int64_t snapshot);
   // Removes some parts of snapshots that are no longer kept; false when none is left.
@@ -77,6 +82,7 @@ class SqliteWriter {
   Status open_database(const std::string& path, const Options& options);
   Status check_high_water(const std::string& path);
   Result<Partitions::iterator> partition(std::string_view pool);
+  Status write(std::span<Waiting> batch);
   Status insert(std::span<Waiting> batch);
   // When it is too long, and as its length demands.
   void shorten_journal();

@@ -7,8 +7,7 @@
 namespace margin::service {
 
 ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, const Limits& limits)
-    : last_snapshot(next_offset),
-      name_(std::move(name)),
+    : name_(std::move(name)),
       pool_(std::move(pool)),
       next_offset_(next_offset),
       stamped_ms_(pool_.time_ms()),

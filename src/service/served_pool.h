@@ -63,7 +63,7 @@ class ServedPool {
   // A state that was folded anew, up to the offset this one has.
   void swap_state(Pool pool);
 
-  std::uint64_t last_snapshot = 0;  // offset
+  std::uint64_t next_snapshot = 0;  // the offset from which on one is due
   bool folding = false;             // a new fold is under way
   bool snapshotting = false;
 

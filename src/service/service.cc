@@ -11,9 +11,21 @@ namespace {
 // Records read at a time.
 constexpr std::size_t kPage = 4096;
 
-Status keep(EventLog& log, std::string_view pool, const RecoveredPool& recovered) {
-  const std::string bytes = recovered.pool.snapshot();
-  return log.keep_snapshot(pool, {.offset = recovered.next, .bytes = bytes, .digest = digest_of(bytes)});
+// A small event's record. After a snapshot of so many times this, as many events come before the next: however large a state grows, its
+// snapshots do not come to much more than the log itself, and what recovery reads behind the last one not to much more than that one.
+constexpr std::uint64_t kBytesPerEvent = 256;
+
+// How many bytes the snapshot has.
+Result<std::size_t> keep(EventLog& log, std::string_view pool, const Pool& state, std::uint64_t offset) {
+  const std::string bytes = state.snapshot();
+  if (Status kept = log.keep_snapshot(pool, {.offset = offset, .bytes = bytes, .digest = digest_of(bytes)}); !kept) return kept.error();
+  return bytes.size();
+}
+
+Result<std::size_t> fold_and_keep(EventLog& log, const std::string& pool, std::uint64_t upto) {
+  const auto recovered = margin::recover(log, pool, upto);
+  if (!recovered) return recovered.error();
+  return keep(log, pool, recovered->pool, recovered->next);
 }
 
 // With every parameter spelled out, as a pool that was configured so says it.
@@ -72,7 +84,9 @@ Status Service::recover() {
 }
 
 void Service::add_pool(const std::string& name, Pool pool, std::uint64_t next_offset) {
-  pools_.emplace(name, std::make_unique<ServedPool>(name, std::move(pool), next_offset, ServedPool::Limits{options_.bounds.requests_max}));
+  auto made = std::make_unique<ServedPool>(name, std::move(pool), next_offset, ServedPool::Limits{options_.bounds.requests_max});
+  made->next_snapshot = next_offset + options_.bounds.snapshot_every;
+  pools_.emplace(name, std::move(made));
 }
 
 void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults) {
@@ -262,7 +276,7 @@ void Service::adopt(ServedPool& pool, Pool* folded, std::uint64_t upto) {
     return;
   }
   pool.swap_state(std::move(*folded));
-  pool.last_snapshot = 0;
+  pool.next_snapshot = 0;
   snapshot_when_due(pool);
   for (AwaitingFold& one : waiting) answer(pool, std::move(one));
 }
@@ -290,20 +304,17 @@ void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
 // By folding the log once more on the side: the loop does not wait for the bytes of a large state, and what is kept is what recovery will
 // come to.
 void Service::snapshot_when_due(ServedPool& pool) {
-  if (pool.snapshotting || pool.folding || pool.next_offset() < pool.last_snapshot + options_.bounds.snapshot_every) return;
+  if (pool.snapshotting || pool.folding || pool.next_offset() < pool.next_snapshot) return;
   pool.snapshotting = true;
-  pool.last_snapshot = pool.next_offset();
+  pool.next_snapshot = pool.next_offset() + options_.bounds.snapshot_every;
   background_.run([this, &pool, alive = alive_, name = pool.name(), upto = pool.next_offset()] {
-    std::string problem;
-    if (auto recovered = margin::recover(log_, name, upto); !recovered) {
-      problem = recovered.error().message;
-    } else if (Status kept = keep(log_, name, *recovered); !kept) {
-      problem = kept.error().message;
-    }
-    options_.post([this, &pool, alive, problem] {
+    const auto kept = std::make_shared<Result<std::size_t>>(fold_and_keep(log_, name, upto));
+    options_.post([this, &pool, alive, kept, upto] {
       if (!*alive) return;
       pool.snapshotting = false;
-      if (!problem.empty()) options_.complain("pool " + pool.name() + ": no snapshot was kept: " + problem);
+      // 0: meanwhile the state was folded anew, and wants one of its own.
+      if (kept->ok() && pool.next_snapshot > 0) pool.next_snapshot = std::max(pool.next_snapshot, upto + kept->value() / kBytesPerEvent);
+      if (!kept->ok()) options_.complain("pool " + pool.name() + ": no snapshot was kept: " + kept->error().message);
     });
   });
 }
@@ -328,9 +339,7 @@ Status compact_before(EventLog& log, const PoolPosition& position, std::int64_t 
   auto before = first_since(log, position, horizon_ms);
   if (!before) return before.error();
   if (*before == position.first) return {};
-  auto recovered = margin::recover(log, position.pool);
-  if (!recovered) return recovered.error();
-  if (Status kept = keep(log, position.pool, *recovered); !kept) return kept;
+  if (const auto kept = fold_and_keep(log, position.pool, position.next); !kept) return kept.error();
   return log.compact(position.pool, *before, audit);
 }
 
@@ -354,8 +363,7 @@ void Service::keep_snapshots() {
   background_.wait();
   for (const auto& [name, pool] : pools_) {
     if (pool->pool().needs_fold() || pool->next_offset() == 0) continue;
-    const std::string bytes = pool->pool().snapshot();
-    Status kept = log_.keep_snapshot(name, {.offset = pool->next_offset(), .bytes = bytes, .digest = digest_of(bytes)});
+    const auto kept = keep(log_, name, pool->pool(), pool->next_offset());
     if (!kept) options_.complain("pool " + name + ": no snapshot was kept: " + kept.error().message);
   }
 }
