@@ -1,6 +1,5 @@
 #include "log/commit_queue.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -10,13 +9,6 @@
 namespace margin::internal {
 
 using Clock = std::chrono::steady_clock;
-
-namespace {
-
-// So many share a commit well enough; to wait for more would keep the store idle and the first of them waiting.
-constexpr std::size_t kGatheredMax = 16;
-
-}  // namespace
 
 CommitQueue::CommitQueue(const QueueLimits& limits, Store store) : limits_(limits), store_(std::move(store)), thread_([this] { work(); }) {}
 
@@ -45,8 +37,8 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
     ++figures_.waiting;
     figures_.waiting_bytes += item.bytes.size();
     waiting_.push_back(std::move(item));
-    // It is awake, or has been woken for an earlier one, or will be by uncork().
-    if (busy_ || (corked_ ? store_.commit_at_once || waiting_.size() != kGatheredMax : waiting_.size() != 1)) return {};
+    // It has been woken for an earlier one, or somebody else will look here.
+    if (busy_ || corked_ || waiting_.size() > 1) return {};
   }
   arrived_.notify_one();
   return {};
@@ -66,21 +58,26 @@ void CommitQueue::uncork() {
   arrived_.notify_one();
 }
 
+CommitQueue::Batch CommitQueue::take_waiting() {
+  busy_ = true;
+  committing_since_ = waiting_.front().since;
+  return std::exchange(waiting_, {});
+}
+
 bool CommitQueue::commit_at_once(std::unique_lock<std::mutex>& lock) {
-  if (!store_.commit_at_once || !health_.ok()) return false;
-  take_batch();
+  if (!health_.ok() || !jobs_.empty()) return false;
+  Batch batch = take_waiting();
   lock.unlock();
-  const bool done = store_.commit_at_once(batch_);
-  if (done) settle_batch({});
+  const bool done = store_.commit_at_once(batch);
+  if (done && !store_.sync) settle(std::move(batch), {});
   lock.lock();
-  if (!done) {
-    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(batch_));
-    waiting_.swap(batch_);
-    batch_.clear();
+  if (!done || store_.sync) {
+    Batch& next = done ? written_ : waiting_;
+    next.insert(done ? next.end() : next.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
   }
-  batch_since_.reset();
+  committing_since_.reset();
   busy_ = false;
-  return waiting_.empty() && jobs_.empty() && !closing_;
+  return !something_to_do();
 }
 
 void CommitQueue::on_commit(std::function<void()> listener) {
@@ -97,11 +94,11 @@ Status CommitQueue::writable() {
 LogFigures CommitQueue::figures() const {
   const std::lock_guard lock(mutex_);
   LogFigures figures = figures_;
-  if (batch_since_) {
-    figures.oldest = Clock::now() - *batch_since_;
-  } else if (!waiting_.empty()) {
-    figures.oldest = Clock::now() - waiting_.front().since;
-  }
+  std::optional<Clock::time_point> since = syncing_since_;
+  if (!since && !written_.empty()) since = written_.front().since;
+  if (!since) since = committing_since_;
+  if (!since && !waiting_.empty()) since = waiting_.front().since;
+  if (since) figures.oldest = Clock::now() - *since;
   return figures;
 }
 
@@ -131,19 +128,18 @@ Status CommitQueue::run(const std::function<Status()>& job) {
   return std::move(mine.result);
 }
 
-void CommitQueue::take_batch() {
-  busy_ = true;
-  std::swap(batch_, waiting_);
-  batch_since_ = batch_.front().since;
+bool CommitQueue::something_to_do() const {
+  // A store that failed is put right by nobody else beside it.
+  if (!written_.empty() && (health_.ok() || !busy_)) return true;
+  return !busy_ && (!waiting_.empty() || !jobs_.empty() || closing_);
 }
 
 void CommitQueue::work() {
   std::unique_lock lock(mutex_);
-  const auto something_to_do = [this] { return !busy_ && (!waiting_.empty() || !jobs_.empty() || closing_); };
   while (true) {
     if (health_.ok()) {
-      arrived_.wait(lock, something_to_do);
-    } else if (!arrived_.wait_for(lock, limits_.probe_interval, something_to_do)) {
+      arrived_.wait(lock, [this] { return something_to_do(); });
+    } else if (!arrived_.wait_for(lock, limits_.probe_interval, [this] { return something_to_do(); })) {
       if (busy_) continue;
       busy_ = true;
       lock.unlock();
@@ -153,48 +149,69 @@ void CommitQueue::work() {
       health_ = std::move(health);
       continue;
     }
-    if (!waiting_.empty()) {
-      take_batch();
-      lock.unlock();
-      settle_batch(store_.commit(batch_));
-      lock.lock();
-      batch_since_.reset();
-    } else if (jobs_.empty()) {
-      return;  // closing, and nothing is left to do
-    }
-    // One job between two commits, so that a long row of them does not hold up the appends.
-    if (!jobs_.empty()) {
-      Job* job = jobs_.front();
-      jobs_.erase(jobs_.begin());
-      busy_ = true;
-      lock.unlock();
-      Status result = (*job->work)();
-      lock.lock();
-      job->result = std::move(result);
-      job->done = true;
-      finished_.notify_all();
-    }
-    busy_ = false;
+    if (!busy_ && written_.empty() && waiting_.empty() && jobs_.empty()) return;  // closing, and nothing is left to do
+    if (!busy_ && !waiting_.empty()) commit_waiting(lock);
+    if (!written_.empty()) sync_written(lock);
+    // One between two commits, so that a long row of them does not hold up the appends.
+    if (!busy_ && !jobs_.empty()) run_job(lock);
   }
 }
 
-void CommitQueue::settle_batch(Status status) {
+void CommitQueue::commit_waiting(std::unique_lock<std::mutex>& lock) {
+  Batch batch = take_waiting();
+  lock.unlock();
+  Status status = store_.commit(batch);
+  const bool wait_for_disk = store_.sync && status.ok();
+  if (!wait_for_disk) settle(std::move(batch), std::move(status));
+  lock.lock();
+  if (wait_for_disk) written_.insert(written_.end(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
+  committing_since_.reset();
+  busy_ = false;
+}
+
+void CommitQueue::sync_written(std::unique_lock<std::mutex>& lock) {
+  const bool alone = !health_.ok();
+  if (alone && busy_) return;
+  busy_ = busy_ || alone;
+  Batch batch = std::exchange(written_, {});
+  syncing_since_ = batch.front().since;
+  lock.unlock();
+  Status status = store_.sync(batch.size());
+  settle(std::move(batch), std::move(status));
+  lock.lock();
+  syncing_since_.reset();
+  if (alone) busy_ = false;
+}
+
+void CommitQueue::run_job(std::unique_lock<std::mutex>& lock) {
+  Job* job = jobs_.front();
+  jobs_.erase(jobs_.begin());
+  busy_ = true;
+  lock.unlock();
+  Status result = (*job->work)();
+  if (result.ok() && store_.sync) result = store_.sync(0);
+  lock.lock();
+  busy_ = false;
+  job->result = std::move(result);
+  job->done = true;
+  finished_.notify_all();
+}
+
+void CommitQueue::settle(Batch batch, Status status) {
   std::size_t bytes = 0;
-  for (Waiting& item : batch_) {
+  for (Waiting& item : batch) {
     bytes += item.bytes.size();
     if (!item.acknowledge) continue;
     item.acknowledge(status.ok() ? Result<std::uint64_t>(item.offset) : Result<std::uint64_t>(status.error()));
   }
-  const std::size_t count = batch_.size();
-  batch_.clear();
   std::function<void()> listener;
   {
     const std::lock_guard lock(mutex_);
-    (status.ok() ? figures_.appended : figures_.failed) += count;
+    (status.ok() ? figures_.appended : figures_.failed) += batch.size();
     if (status.ok()) ++figures_.commits;
-    figures_.waiting -= count;
+    figures_.waiting -= batch.size();
     figures_.waiting_bytes -= bytes;
-    acknowledged_ += count;
+    acknowledged_ += batch.size();
     health_ = std::move(status);
     listener = listener_;
   }

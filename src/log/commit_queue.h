@@ -1,6 +1,7 @@
-// CommitQueue: the asynchronous half that every EventLog shares. Appends wait here; one thread takes all that wait at that moment and
-// commits them together, then acknowledges them in order. Where a commit waits for nothing, whoever uncorks does it in passing: a second
-// thread would cost more than the commit. MemoryLog and SqliteLog say what a commit is.
+// CommitQueue: the asynchronous half that every EventLog shares. Appends wait here; all that wait at one moment are committed together,
+// and acknowledged in order. A commit only writes, so whoever uncorks does it in passing; what may have to wait is done by a thread of the
+// queue: commits that cannot be made at once, the disk, and jobs. While it waits for the disk the next commits are written, and share
+// the next wait. MemoryLog and SqliteLog say what a commit is.
 #pragma once
 
 #include <chrono>
@@ -35,9 +36,11 @@ class CommitQueue {
   struct Store {
     // Commits all or nothing, and sets each offset.
     std::function<Status(std::span<Waiting>)> commit;
-    // The same where nothing must be waited for, neither the disk nor another program. False: nothing was done. Empty: there is always
-    // something to wait for.
+    // The same where nothing must be waited for, such as another program. False: nothing was done.
     std::function<bool(std::span<Waiting>)> commit_at_once;
+    // Puts what was committed before on the disk: so many events since the last time. Runs beside commits while all goes well, and alone
+    // after a failure. Empty: nobody waits for the disk.
+    std::function<Status(std::size_t events)> sync;
     // Whether a commit would succeed now.
     std::function<Status()> probe;
   };
@@ -68,12 +71,20 @@ class CommitQueue {
     bool done = false;
   };
 
+  using Batch = std::vector<Waiting>;
+
   void work();
-  // With the lock, which the first lets go while it works. True: nothing is left to do.
+  // These hold the lock, and let go of it while they use the store.
+  // Returns whether nothing is left for the queue's thread.
   bool commit_at_once(std::unique_lock<std::mutex>& lock);
-  void take_batch();
+  void commit_waiting(std::unique_lock<std::mutex>& lock);
+  void sync_written(std::unique_lock<std::mutex>& lock);
+  void run_job(std::unique_lock<std::mutex>& lock);
+  // Begins the use of the store for all that wait.
+  Batch take_waiting();
+  [[nodiscard]] bool something_to_do() const;
   // Without the lock: acknowledges, tells the listener.
-  void settle_batch(Status status);
+  void settle(Batch batch, Status status);
 
   const QueueLimits limits_;
   const Store store_;
@@ -82,15 +93,17 @@ class CommitQueue {
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::condition_variable finished_;
-  std::vector<Waiting> waiting_;
+  Batch waiting_;  // to be committed
+  Batch written_;  // committed, to be put on the disk
   std::vector<Job*> jobs_;
   LogFigures figures_;
-  bool busy_ = false;                                                 // somebody uses the store, and looks here again before leaving it
-  std::vector<Waiting> batch_;                                        // being committed, by who made it busy
-  std::optional<std::chrono::steady_clock::time_point> batch_since_;  // of the oldest append in it
-  bool corked_ = false;                                               // appends do not wake the thread
-  std::uint64_t taken_ = 0;                                           // appends ever taken
-  std::uint64_t acknowledged_ = 0;                                    // of those, acknowledged
+  bool busy_ = false;    // somebody uses the store, and looks at the above again before leaving it
+  bool corked_ = false;  // appends do not wake the thread
+  // Of the oldest append that is being committed, and put on the disk.
+  std::optional<std::chrono::steady_clock::time_point> committing_since_;
+  std::optional<std::chrono::steady_clock::time_point> syncing_since_;
+  std::uint64_t taken_ = 0;         // appends ever taken
+  std::uint64_t acknowledged_ = 0;  // of those, acknowledged
   Status health_{};
   bool closing_ = false;
 

@@ -6,8 +6,9 @@
 //   log.on_commit([&] { wake_up(loop); });
 //   Status taken = log.append({.pool = "default", .event = event}, [&](Result<std::uint64_t> offset) { done.push(std::move(offset)); });
 //
-// Threads: every function may be called from any thread. Acknowledgements and the commit listener run on the log's own thread; they must be
-// short and may call nothing here but append() and figures(). Those two, cork() and uncork() never wait for the disk, the others may.
+// Threads: every function may be called from any thread. Acknowledgements and the commit listener run on the log's own thread or inside
+// uncork() and flush(); they must be short and may call nothing here but append() and figures(). Those two, cork() and uncork() never wait
+// for the disk, the others may.
 #pragma once
 
 #include <chrono>
@@ -117,8 +118,8 @@ class EventLog {
   // pool's name), kUnavailable (closed).
   [[nodiscard]] virtual Status append(const Entry& entry, Acknowledge acknowledge) = 0;
 
-  // Hints, for whoever appends several entries in a row: appends after cork() need not begin a commit, so that those up to uncork() can
-  // share one. Nothing waits longer than until flush() or close().
+  // For whoever appends several entries in a row: appends after cork() begin no commit, so that those up to uncork() share one, which
+  // uncork() may make itself. Nothing waits longer than until flush() or close().
   virtual void cork() {}
   virtual void uncork() {}
 

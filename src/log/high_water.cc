@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "base/encoding.h"
 #include "log/store_format.h"
@@ -56,23 +55,14 @@ Result<HighWater> HighWater::open(const std::string& path) {
   return HighWater(descriptor);
 }
 
-HighWater& HighWater::operator=(HighWater&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-HighWater::~HighWater() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 std::optional<Acknowledged> HighWater::read(const std::string& path) {
   const HighWater file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return file.descriptor_ < 0 ? std::nullopt : file.read();
+  return file.file_.open() ? file.read() : std::nullopt;
 }
 
 std::optional<Acknowledged> HighWater::read() const {
   std::array<char, kBytes> bytes{};
-  if (pread(descriptor_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return std::nullopt;
+  if (pread(file_.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return std::nullopt;
   Decoder in({bytes.data(), bytes.size()});
   Acknowledged acknowledged;
   acknowledged.store = {in.integer<std::uint64_t>(), in.integer<std::uint64_t>()};
@@ -85,7 +75,7 @@ std::optional<Acknowledged> HighWater::read() const {
 
 void HighWater::write(const Acknowledged& acknowledged) {
   const std::string bytes = encoded(acknowledged);
-  static_cast<void>(pwrite(descriptor_, bytes.data(), bytes.size(), 0) < 0);
+  static_cast<void>(pwrite(file_.get(), bytes.data(), bytes.size(), 0) < 0);
 }
 
 }  // namespace margin::internal

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "log/descriptor.h"
 #include "margin/digest.h"
 #include "margin/result.h"
 
@@ -28,9 +29,6 @@ class HighWater {
   HighWater() = default;
   // Opens PATH, made if it is not there. kNotFound: it cannot be.
   [[nodiscard]] static Result<HighWater> open(const std::string& path);
-  HighWater(HighWater&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
-  HighWater& operator=(HighWater&& other) noexcept;
-  ~HighWater();
 
   // Nothing when it was never written or is torn.
   [[nodiscard]] std::optional<Acknowledged> read() const;
@@ -40,8 +38,8 @@ class HighWater {
   void write(const Acknowledged& acknowledged);
 
  private:
-  explicit HighWater(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_ = -1;
+  explicit HighWater(int descriptor) : file_(descriptor) {}
+  Descriptor file_;
 };
 
 }  // namespace margin::internal

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <utility>
 
 #include "base/text.h"
 
@@ -51,16 +50,6 @@ Result<Lease> Lease::take(const std::string& path) {
   // Only for people: on a full disk the lease holds without a name.
   if (ftruncate(descriptor, 0) == 0) static_cast<void>(pwrite(descriptor, text.data(), text.size(), 0) < 0);
   return lease;
-}
-
-Lease& Lease::operator=(Lease&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-void Lease::release() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
 }
 
 }  // namespace margin::internal

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "log/descriptor.h"
 #include "margin/result.h"
 
 namespace margin::internal {
@@ -15,14 +16,11 @@ class Lease {
   [[nodiscard]] static Result<Lease> take(const std::string& path);
 
   Lease() = default;
-  Lease(Lease&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
-  Lease& operator=(Lease&& other) noexcept;
-  ~Lease() { release(); }
-  void release();
+  void release() { file_ = Descriptor(); }
 
  private:
-  explicit Lease(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_ = -1;
+  explicit Lease(int descriptor) : file_(descriptor) {}
+  Descriptor file_;
 };
 
 }  // namespace margin::internal

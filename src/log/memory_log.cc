@@ -16,6 +16,7 @@ MemoryLog::MemoryLog(const MemoryLogOptions& options)
                                    store(batch);
                                    return true;
                                  },
+                             .sync = {},
                              .probe = [] { return Status(); }}) {}
 
 void MemoryLog::store(std::span<internal::Waiting> batch) {

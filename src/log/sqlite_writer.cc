@@ -1,5 +1,11 @@
 #include "log/sqlite_writer.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/text.h"
@@ -28,6 +34,7 @@ Status SqliteWriter::open(const std::string& path, const Options& options) {
   Status status = open_database(path, options);
   if (status.ok()) status = prepare();
   if (status.ok()) status = check_high_water(path);
+  if (status.ok() && options.sync) status = open_journal(path);
   if (status.ok()) status = checkpointer_.open(path, options.busy_wait);
   // A snapshot that was being written when the process ended; finish_snapshot never came.
   if (status.ok()) status = database_.execute("DELETE FROM snapshots WHERE complete = 0");
@@ -43,7 +50,8 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(options.busy_wait.count()));
   const Result<bool> empty = check_format(database_);
   if (!empty) return empty.error();
-  std::string settings = std::string("PRAGMA journal_mode = WAL; PRAGMA synchronous = ") + (options.sync ? "FULL" : "NORMAL");
+  // Commits do not wait for the disk; sync() does.
+  std::string settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL";
   if (options.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options.pages_max);
   if (Status status = database_.execute(settings.c_str()); !status) return status;
   const Result<std::int64_t> page_bytes = database_.integer("PRAGMA page_size");
@@ -54,6 +62,15 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   if (Status status = make_tables(database_); !status) return status;
   // The tables at least do not depend on the journal.
   return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+// By now SQLite has made it. Its name is put on the disk with it: SQLite would do that when it first waits for the disk.
+Status SqliteWriter::open_journal(const std::string& path) {
+  const std::string folder = std::filesystem::absolute(path).parent_path();
+  journal_ = Descriptor(::open((path + "-wal").c_str(), O_RDWR | O_CLOEXEC));
+  const Descriptor names(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (journal_.open() && names.open() && fsync(names.get()) == 0) return {};
+  return {ErrorCode::kUnavailable, std::string("its journal cannot be put on the disk: ") + std::strerror(errno)};
 }
 
 Status SqliteWriter::prepare() {
@@ -109,6 +126,7 @@ void SqliteWriter::close() {
         &insert_snapshot_, &insert_part_, &complete_snapshot_, &replace_snapshots_, &trim_snapshots_, &drop_old_snapshots_, &drop_parts_}) {
     *statement = Statement();
   }
+  journal_ = Descriptor();
   database_ = Database();
 }
 
@@ -159,6 +177,9 @@ Status SqliteWriter::insert(std::span<Waiting> batch) {
 }
 
 Status SqliteWriter::commit(std::span<Waiting> batch) {
+  if (journal_damaged_) {
+    if (Status status = carry_all_over(); !status) return status;
+  }
   shorten_journal();
   return write(batch);
 }
@@ -173,9 +194,34 @@ bool SqliteWriter::commit_at_once(std::span<Waiting> batch) {
 
 Status SqliteWriter::write(std::span<Waiting> batch) {
   if (Status status = in_transaction([&] { return insert(batch); }); !status) return status;
-  acknowledged_.records += batch.size();
-  high_water_.write(acknowledged_);
   checkpointer_.journal_has(journal_pages_);
+  if (!options_.sync) acknowledge(batch.size());
+  return {};
+}
+
+Status SqliteWriter::sync(std::size_t events) {
+  if (journal_damaged_) {
+    if (Status status = carry_all_over(); !status) return status;
+  } else if (fdatasync(journal_.get()) != 0) {
+    journal_damaged_ = true;
+    return {ErrorCode::kUnavailable, std::string("the disk does not take the journal: ") + std::strerror(errno)};
+  }
+  acknowledge(events);
+  return {};
+}
+
+void SqliteWriter::acknowledge(std::size_t events) {
+  acknowledged_.records += events;
+  high_water_.write(acknowledged_);
+}
+
+// A journal that could not be put on the disk may be torn there for good although a later attempt succeeds. What is in it is carried over,
+// and it begins anew.
+Status SqliteWriter::carry_all_over() {
+  if (sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) {
+    return error_of(database_.handle());
+  }
+  journal_damaged_ = false;
   return {};
 }
 
@@ -187,7 +233,8 @@ void SqliteWriter::shorten_journal() {
 }
 
 Status SqliteWriter::probe() {
-  return in_transaction([&] { return database_.execute("UPDATE store SET name = name"); });
+  if (Status status = in_transaction([&] { return database_.execute("UPDATE store SET name = name"); }); !status) return status;
+  return options_.sync ? sync(0) : Status();
 }
 
 Result<Erasure> SqliteWriter::erase(const Uuid& decision) {

@@ -13,6 +13,7 @@
 
 #include "log/checkpointer.h"
 #include "log/commit_queue.h"
+#include "log/descriptor.h"
 #include "log/event_log.h"
 #include "log/high_water.h"
 #include "log/sqlite.h"
@@ -24,7 +25,7 @@ namespace margin::internal {
 class SqliteWriter {
  public:
   struct Options {
-    bool sync = true;  // wait for the disk at each commit
+    bool sync = true;  // events count as acknowledged after sync(), not after their commit
     std::chrono::milliseconds busy_wait{1'000};
     std::size_t snapshots_kept = 4;
     std::int64_t pages_max = 0;  // 0: no bound
@@ -47,6 +48,9 @@ class SqliteWriter {
   // The same where it need wait neither for the disk nor for another program. False: it would have to, or did not succeed; nothing of it is
   // in the store.
   [[nodiscard]] bool commit_at_once(std::span<Waiting> batch);
+  // Puts what was committed on the disk: so many events since the last time. Any thread while no call fails; after a failure only where
+  // nobody else uses the writer.
+  [[nodiscard]] Status sync(std::size_t events);
   // Writes nothing of meaning, to see whether the store takes it.
   [[nodiscard]] Status probe();
   // The texts of a decision: see erasure.h. Behind it the file is written anew and the journal emptied, so that no copy stays in either.
@@ -81,9 +85,12 @@ class SqliteWriter {
   Status prepare();
   Status open_database(const std::string& path, const Options& options);
   Status check_high_water(const std::string& path);
+  Status open_journal(const std::string& path);
   Result<Partitions::iterator> partition(std::string_view pool);
   Status write(std::span<Waiting> batch);
   Status insert(std::span<Waiting> batch);
+  void acknowledge(std::size_t events);
+  Status carry_all_over();
   // When it is too long, and as its length demands.
   void shorten_journal();
   // The latest complete snapshot's offset.
@@ -96,6 +103,8 @@ class SqliteWriter {
   Partitions partitions_;  // what the store says, read when first needed
   HighWater high_water_;
   Checkpointer checkpointer_;
+  Descriptor journal_;            // for sync()
+  bool journal_damaged_ = false;  // the disk did not take it
   std::atomic<int> journal_pages_ = 0;
   std::int64_t page_bytes_ = 0;
   std::atomic<std::int64_t> held_up_ns_ = 0;
