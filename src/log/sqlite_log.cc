@@ -33,7 +33,8 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, cons
   const internal::SqliteWriter::Options writing{.sync = options.durability == Durability::kDisk,
                                                 .busy_wait = options.busy_wait,
                                                 .snapshots_kept = options.snapshots_kept,
-                                                .pages_max = options.pages_max};
+                                                .pages_max = options.pages_max,
+                                                .put_on_disk = options.put_on_disk};
   if (Status status = writer.open(path, writing); !status) return status.error();
   if (Status status = log->reader_.open(path, options.busy_wait); !status) return named(path, status.error());
   internal::CommitQueue::Store store{

@@ -1,6 +1,8 @@
 // SqliteLog: the event log of a server in one SQLite file. The default store of `margin serve`.
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -25,6 +27,7 @@ struct SqliteLogOptions {
   std::size_t snapshots_kept = 4;
   std::chrono::milliseconds busy_wait{1'000};  // for another program that holds the file locked
   std::int64_t pages_max = 0;                  // of the file; one more is a full disk. 0: no bound but the disk's
+  int (*put_on_disk)(int file) = fdatasync;    // another for tests: disks fail rarely
 };
 
 class SqliteLog final : public EventLog {

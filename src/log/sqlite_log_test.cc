@@ -304,6 +304,30 @@ TEST_F(SqliteLogTest, ALockedStoreFailsTheAppendAndIsWritableAgainByItself) {
   append(3, 5);
 }
 
+std::atomic<int> disk_failures = 0;
+
+TEST_F(SqliteLogTest, AnEventThatTheDiskDidNotTakeIsNotAcknowledgedNorAnyBehindItBeforeTheJournalIsCarriedOver) {
+  open({.queue = {.probe_interval = std::chrono::hours(1)}, .put_on_disk = [](int file) {
+          if (disk_failures == 0) return fdatasync(file);
+          --disk_failures;
+          errno = EIO;
+          return -1;
+        }});
+  append(0, 3);
+  disk_failures = 1;
+  const Result<std::uint64_t> failed = append_now(*log_, "p", numbered_event(3));
+  EXPECT_EQ(failed.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(failed.error().message.find("the disk does not take"), std::string::npos);
+  EXPECT_FALSE(log_->writable().ok());
+  // It is in the journal of this process, so the next has a later place.
+  EXPECT_EQ(append_now(*log_, "p", numbered_event(4)).value(), 4);
+  EXPECT_TRUE(log_->writable().ok());
+  EXPECT_EQ(disk_failures, 0);
+  // As if the machine had stopped, and the disk had kept nothing of the journal from where it failed.
+  std::filesystem::copy_file(path(), folder_.file("disk"));
+  EXPECT_EQ(SqliteLog::look(folder_.file("disk")).value()->read("p", 0, 10)->size(), 4);
+}
+
 TEST_F(SqliteLogTest, AnInterruptedSnapshotLeavesNothing) {
   open();
   append(0, 5);

@@ -202,7 +202,7 @@ Status SqliteWriter::write(std::span<Waiting> batch) {
 Status SqliteWriter::sync(std::size_t events) {
   if (journal_damaged_) {
     if (Status status = carry_all_over(); !status) return status;
-  } else if (fdatasync(journal_.get()) != 0) {
+  } else if (options_.put_on_disk(journal_.get()) != 0) {
     journal_damaged_ = true;
     return {ErrorCode::kUnavailable, std::string("the disk does not take the journal: ") + std::strerror(errno)};
   }

@@ -1,6 +1,8 @@
 // SqliteWriter: the writing side of a store: commits of waiting events, snapshots, compaction. One thread at a time uses it.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -29,6 +31,7 @@ class SqliteWriter {
     std::chrono::milliseconds busy_wait{1'000};
     std::size_t snapshots_kept = 4;
     std::int64_t pages_max = 0;  // 0: no bound
+    int (*put_on_disk)(int file) = fdatasync;
   };
 
   // Opens the store, made if it is not there. Every failure names the file.

@@ -212,10 +212,29 @@ void Service::settle(Waiting& waiting) {
     waiting.done(waiting.acknowledged->error());
     return;
   }
-  if (mark) pool.requests().settle(*mark, event.id);
   const std::uint64_t offset = waiting.acknowledged->value();
+  if (Status caught_up = catch_up(pool, offset); !caught_up) {
+    options_.complain("pool " + pool.name() + ": what was written could not be read: " + caught_up.error().message);
+    if (mark) pool.requests().forget(mark->key);
+    return waiting.done(caught_up.error());
+  }
+  if (mark) pool.requests().settle(*mark, event.id);
   finish(pool, event, {offset, pool.apply(offset, event)}, waiting.done);
   snapshot_when_due(pool);
+}
+
+// Events that the log took, and then could not say so: the disk failed. They stand before what it took later.
+Status Service::catch_up(ServedPool& pool, std::uint64_t offset) {
+  while (pool.next_offset() < offset) {
+    auto records = log_.read(pool.name(), pool.next_offset(), std::min<std::uint64_t>(kPage, offset - pool.next_offset()));
+    if (!records) return records.error();
+    if (records->empty()) return {ErrorCode::kCorrupt, "event " + std::to_string(pool.next_offset()) + " is missing from the log"};
+    for (const Record& record : *records) {
+      if (record.mark) pool.requests().settle(*record.mark, record.event.id);
+      finish(pool, record.event, {record.offset, pool.apply(record.offset, record.event)}, [](const Result<Applied>&) {});
+    }
+  }
+  return {};
 }
 
 void Service::finish(ServedPool& pool, const Event& event, Applied applied, const Done& done) {

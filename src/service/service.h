@@ -125,6 +125,7 @@ class Service {
   // Waits for the disk.
   void settle_all();
   void settle(Waiting& waiting);
+  Status catch_up(ServedPool& pool, std::uint64_t offset);
   // Somebody who waits for a pool to be folded again.
   struct AwaitingFold {
     Done done;

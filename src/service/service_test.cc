@@ -99,6 +99,32 @@ class ServiceTest : public ::testing::Test {
   std::unique_ptr<Service> service_;
 };
 
+TEST_F(ServiceTest, WhatTheLogTookWithoutSayingSoIsAppliedInItsPlace) {
+  decide();
+  Prepared unsaid = service_->prepare(pool(), ModelJoined{.model = "unsaid"});
+  ASSERT_TRUE(log_.append({.pool = "default", .event = unsaid.event}, {}).ok());
+  log_.flush();
+  decide();
+  EXPECT_EQ(pool().pool().digest(), folded());
+  EXPECT_EQ(pool().next_offset(), log_.pools()->front().next);
+  EXPECT_TRUE(complaints_.empty());
+}
+
+TEST_F(ServiceTest, ALargeStateIsKeptLessOften) {
+  open(10);
+  for (int i = 0; i < 1000; ++i) {
+    decide();
+    loop_.run_until([this] { return !pool().snapshotting; });
+  }
+  const auto offsets = log_.snapshots("default").value();
+  ASSERT_GE(offsets.size(), 2);
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const std::size_t bytes = log_.latest_snapshot("default", offsets[i]).value()->bytes.size();
+    EXPECT_GT(bytes / 256, 10);
+    EXPECT_GE(offsets[i + 1] - offsets[i], bytes / 256);
+  }
+}
+
 TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
   for (int i = 0; i < 20; ++i) {
     const Uuid id = decide();
