@@ -181,10 +181,14 @@ Status Service::commit(Prepared prepared, Done done) {
 void Service::gather() {
   if (std::exchange(gathering_, true)) return;
   log_.cork();
-  options_.post([this, alive = alive_] {
+  const auto uncork = [this, alive = alive_] {
     if (!*alive) return;
     gathering_ = false;
     log_.uncork();
+  };
+  // Round the loop twice: who came while these were served joins them.
+  options_.post([this, alive = alive_, uncork] {
+    if (*alive) options_.post(uncork);
   });
 }
 
