@@ -77,13 +77,14 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
   if (*empty) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
   struct Wanted {
     Statement& statement;
-    const char* sql;
+    std::string sql;
   };
+  const std::string partitions = kPartitions;
   for (const auto& [statement, sql] : {
            Wanted{begin_, "BEGIN"},
            Wanted{end_, "COMMIT"},
-           Wanted{select_pool_, "SELECT pool, first, next, base, head FROM pools WHERE name = ?1"},
-           Wanted{select_pools_, "SELECT name, first, next FROM pools ORDER BY name"},
+           Wanted{select_pool_, "SELECT pool, first, next, base, head FROM (" + partitions + ") WHERE name = ?1"},
+           Wanted{select_pools_, "SELECT name, first, next FROM (" + partitions + ") ORDER BY name"},
            Wanted{select_chain_, "SELECT chain FROM events WHERE row = ?1"},
            Wanted{select_events_, "SELECT row, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3"},
            Wanted{select_event_by_key_, "SELECT row, chain, record FROM events WHERE key = ?1 AND row >= ?2 AND row < ?3 ORDER BY row"},
@@ -95,7 +96,7 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
                   "SELECT offset FROM snapshots WHERE complete = 1 AND pool = (SELECT pool FROM pools WHERE name = ?1) ORDER BY offset"},
            Wanted{select_parts_, "SELECT bytes FROM snapshot_parts WHERE snapshot = ?1 ORDER BY part"},
        }) {
-    if (Status status = database_.prepare(statement, sql); !status) return status;
+    if (Status status = database_.prepare(statement, sql.c_str()); !status) return status;
   }
   return {};
 }

@@ -58,7 +58,7 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   if (!page_bytes) return page_bytes.error();
   page_bytes_ = *page_bytes;
   sqlite3_wal_hook(database_.handle(), note_journal_pages, &journal_pages_);
-  if (!*empty) return {};
+  if (!*empty) return upgrade(database_);
   if (Status status = make_tables(database_); !status) return status;
   // The tables at least do not depend on the journal.
   return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -76,10 +76,10 @@ Status SqliteWriter::open_journal(const std::string& path) {
 Status SqliteWriter::prepare() {
   struct Wanted {
     Statement& statement;
-    const char* sql;
+    std::string sql;
   };
   for (const auto& [statement, sql] : {
-           Wanted{select_pool_, "SELECT pool, first, next, base, head FROM pools WHERE name = ?1"},
+           Wanted{select_pool_, std::string("SELECT pool, first, next, base, head FROM (") + kPartitions + ") WHERE name = ?1"},
            Wanted{insert_pool_, "INSERT INTO pools (name, first, next, base, head) VALUES (?1, 0, 0, ?2, ?2) RETURNING pool"},
            Wanted{update_pool_, "UPDATE pools SET first = ?2, next = ?3, base = ?4, head = ?5 WHERE pool = ?1"},
            Wanted{insert_event_, "INSERT INTO events (row, key, chain, record) VALUES (?1, ?2, ?3, ?4)"},
@@ -102,7 +102,7 @@ Status SqliteWriter::prepare() {
                   "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE snapshot NOT IN "
                   "(SELECT snapshot FROM snapshots) LIMIT ?1)"},
        }) {
-    if (Status status = database_.prepare(statement, sql); !status) return status;
+    if (Status status = database_.prepare(statement, sql.c_str()); !status) return status;
   }
   return {};
 }
@@ -121,6 +121,15 @@ Status SqliteWriter::check_high_water(const std::string& path) {
 
 void SqliteWriter::close() {
   checkpointer_.close();
+  // The ends of the pools, so that one that was cut off afterwards is found. Where it fails, what was appended tells them.
+  if (database_.handle() != nullptr) {
+    static_cast<void>(in_transaction([this]() -> Status {
+      for (const auto& [name, where] : partitions_) {
+        if (Status status = update(where); !status) return status;
+      }
+      return {};
+    }));
+  }
   for (Statement* statement :
        {&select_pool_, &insert_pool_, &update_pool_, &insert_event_, &select_events_, &delete_events_, &insert_audit_, &latest_snapshot_,
         &insert_snapshot_, &insert_part_, &complete_snapshot_, &replace_snapshots_, &trim_snapshots_, &drop_old_snapshots_, &drop_parts_}) {
@@ -163,17 +172,16 @@ Status SqliteWriter::insert(std::span<Waiting> batch) {
     Partition& where = (*found)->second;
     item.offset = where.next++;
     where.head = chain_next(where.head, item.bytes);
-    where.changed = true;
     if (Status status = insert_event_(row_of(where.number, item.offset), item.id.high, where.head, std::string_view(item.bytes)).finish();
         !status) {
       return status;
     }
   }
-  for (auto& [name, where] : partitions_) {
-    if (!std::exchange(where.changed, false)) continue;
-    if (Status status = update_pool_(where.number, where.first, where.next, where.base, where.head).finish(); !status) return status;
-  }
   return {};
+}
+
+Status SqliteWriter::update(const Partition& where) {
+  return update_pool_(where.number, where.first, where.next, where.base, where.head).finish();
 }
 
 Status SqliteWriter::commit(std::span<Waiting> batch) {
@@ -335,7 +343,7 @@ Result<bool> SqliteWriter::compact_some(std::string_view pool, std::uint64_t bef
     if (Status deleted = delete_events_(begin, row_of(where.number, where.first)).finish(); !deleted) return deleted;
     if (Status dropped = drop_old_snapshots_(where.number, where.first).finish(); !dropped) return dropped;
     more = where.first < before;
-    return update_pool_(where.number, where.first, where.next, where.base, where.head).finish();
+    return update(where);
   });
   if (!status) return status.error();
   return more;

@@ -81,7 +81,6 @@ class SqliteWriter {
     std::uint64_t next = 0;
     std::uint64_t base = 0;
     std::uint64_t head = 0;
-    bool changed = false;  // since the last commit
   };
   using Partitions = std::map<std::string, Partition, std::less<>>;
 
@@ -92,6 +91,7 @@ class SqliteWriter {
   Result<Partitions::iterator> partition(std::string_view pool);
   Status write(std::span<Waiting> batch);
   Status insert(std::span<Waiting> batch);
+  Status update(const Partition& where);
   void acknowledge(std::size_t events);
   Status carry_all_over();
   // When it is too long, and as its length demands.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kApplication = 0x4d52474e;
 
 // `key` is the first half of the event's id: of a UUIDv7 the half that grows with time, so the index grows at its end.
-// pools.base and pools.head are the chain before the first retained record and after the last.
+// pools.base and pools.head are the chain before the first retained record and after the last; kPartitions says how old `head` may be.
 constexpr const char* kTables = R"(
   CREATE TABLE store (name BLOB NOT NULL);
   INSERT INTO store VALUES (randomblob(16));
@@ -27,6 +27,8 @@ constexpr const char* kTables = R"(
   CREATE TABLE snapshot_parts (snapshot INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL);
   CREATE UNIQUE INDEX snapshot_parts_in_order ON snapshot_parts (snapshot, part);
 )";
+
+std::string stamp_format() { return "PRAGMA user_version = " + std::to_string(kStoreFormat); }
 
 }  // namespace
 
@@ -52,11 +54,16 @@ Result<bool> check_format(Database& database) {
   return false;
 }
 
+Status upgrade(Database& database) {
+  const Result<std::int64_t> version = database.integer("PRAGMA user_version");
+  if (!version) return version.error();
+  return *version == kStoreFormat ? Status() : database.execute(stamp_format().c_str());
+}
+
 Status make_tables(Database& database) {
   Transaction transaction(database);
   if (Status status = transaction.begin(); !status) return status;
-  const std::string stamp =
-      "PRAGMA application_id = " + std::to_string(kApplication) + "; PRAGMA user_version = " + std::to_string(kStoreFormat);
+  const std::string stamp = "PRAGMA application_id = " + std::to_string(kApplication) + "; " + stamp_format();
   if (Status status = database.execute(stamp.c_str()); !status) return status;
   if (Status status = database.execute(kTables); !status) return status;
   return transaction.commit();
@@ -64,9 +71,8 @@ Status make_tables(Database& database) {
 
 Result<Contents> contents_of(Database& database) {
   Statement statement;
-  if (Status status = database.prepare(statement, "SELECT name, (SELECT coalesce(sum(next), 0) FROM pools) FROM store"); !status) {
-    return status.error();
-  }
+  const std::string sql = std::string("SELECT name, (SELECT coalesce(sum(next), 0) FROM (") + kPartitions + ")) FROM store";
+  if (Status status = database.prepare(statement, sql.c_str()); !status) return status.error();
   Execution row = statement();
   const Result<bool> found = row.next();
   if (!found) return found.error();

@@ -13,7 +13,7 @@
 namespace margin::internal {
 
 // The newest layout that this binary reads and the one it writes.
-inline constexpr std::int64_t kStoreFormat = 1;
+inline constexpr std::int64_t kStoreFormat = 2;
 
 // The files that stand beside a store.
 [[nodiscard]] inline std::string lock_path(const std::string& store) { return store + ".lock"; }
@@ -34,8 +34,18 @@ inline constexpr std::int64_t kPoolsMax = std::int64_t{1} << 22;
 [[nodiscard]] std::uint64_t chain_start(std::string_view pool);
 [[nodiscard]] std::uint64_t chain_next(std::uint64_t before, std::string_view record);
 
+// The pools as they are: name, pool, first, next, base, head. A commit writes events alone, so `next` and `head` of the table are those of
+// the last compaction or close, and what was appended since tells the rest. Where events of before that are gone, they stay missing.
+inline constexpr const char* kPartitions =
+    "SELECT name, pools.pool AS pool, first, base, "
+    "CASE WHEN events.row >= (pools.pool << 40) + next THEN events.row - (pools.pool << 40) + 1 ELSE next END AS next, "
+    "CASE WHEN events.row >= (pools.pool << 40) + next THEN chain ELSE head END AS head FROM pools LEFT JOIN events "
+    "ON events.row = (SELECT max(row) FROM events WHERE row >= pools.pool << 40 AND row < (pools.pool + 1) << 40)";
+
 // For a database that is not a store of ours, or one of a newer layout: kCorrupt, kUnsupported. True: an empty database.
 [[nodiscard]] Result<bool> check_format(Database& database);
+// Makes an older store one of this layout; it had more, and nothing must change but its number.
+[[nodiscard]] Status upgrade(Database& database);
 // Makes the tables in an empty database.
 [[nodiscard]] Status make_tables(Database& database);
 // What the store says of itself: its name, which tells it and its copies from all others, and how many events it has had.
