@@ -1,7 +1,8 @@
 """What the gateway adds to a call: compare.py --bin BUILD/bin [--litellm PROGRAM] [--portkey SCRIPT.js] [--rounds N] [--check]
 
 One upstream (nginx with a constant chat reply) is asked directly and through each gateway in turn, in rounds there and back, so that what
-drifts on the machine falls on all alike. The upstream and the generator have one core, the gateway under test the other.
+drifts on the machine falls on all alike. The upstream and the generator have one core, the gateway under test the other; the generator
+lets the upstream have it first, or the upstream would wait for a turn of milliseconds.
 
   direct     the upstream itself
   pass       margin, the upstream by its own name
@@ -77,7 +78,7 @@ class Side:
         bodies = Path(folder, self.name + ".jsonl")
         bodies.write_text(json.dumps({"model": self.model, "messages": [{"role": "user", "content": QUESTION}]}, separators=(",", ":")) + "\n")
         command = [args.bin / "http_load", "--port", str(self.port), "--path", self.path, "--connections", str(connections), "--bodies", bodies,
-                   "--seconds", str(args.seconds), "--warmup", "0.1"]
+                   "--seconds", str(args.seconds), "--warmup", "0.1", "--yield"]
         for header in self.headers:
             command += ["--header", header]
         before = cpu_seconds(self.process.pid)

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ struct Options {
   std::vector<std::string> headers;  // "Name: value"
   std::size_t connections = 64;
   double rate = 0;  // requests per second; 0: closed loop
+  bool yield = false;
   double seconds = 5;
   double warmup_seconds = 0.5;
   int status = 200;
@@ -157,6 +159,7 @@ class Load {
     epoll_event events[256];
     // On its own core it may spin: sleeping would make it late for the next request.
     const int count = ::epoll_wait(epoll_, events, 256, 0);
+    if (count == 0 && options_.yield) sched_yield();
     for (int i = 0; i < count; ++i) {
       const std::size_t index = events[i].data.u64;
       if ((events[i].events & EPOLLOUT) != 0) send(index);
@@ -267,6 +270,7 @@ int main(int argc, char** argv) {
   app.add_option("--header", options.headers, "A further header, \"Name: value\"; may be repeated");
   app.add_option("--connections", options.connections, "Connections, kept alive")->capture_default_str()->check(CLI::Range(1, 10000));
   app.add_option("--rate", options.rate, "Requests due per second (open loop); without it closed loop");
+  app.add_flag("--yield", options.yield, "Let others have the core first, where what is measured needs it too");
   app.add_option("--seconds", options.seconds, "Time measured")->capture_default_str()->check(CLI::Range(0.01, 3600.0));
   app.add_option("--warmup", options.warmup_seconds, "Time before that")->capture_default_str()->check(CLI::Range(0.0, 600.0));
   app.add_option("--status", options.status, "Any other status is an error")->capture_default_str();

@@ -30,8 +30,9 @@ class HttpLoad(unittest.TestCase):
         return json.loads(out)
 
     def test_open_loop_sends_what_the_schedule_says(self):
-        outcome = self.outcome(self.load("--rate", "400", "--seconds", "0.5"))
-        self.assertEqual((outcome["requests"], outcome["errors"], outcome["mode"]), (200, 0, "open"))
+        for flags in ((), ("--yield",)):
+            outcome = self.outcome(self.load("--rate", "400", "--seconds", "0.5", *flags))
+            self.assertEqual((outcome["requests"], outcome["errors"], outcome["mode"]), (200, 0, "open"))
 
     def test_a_stall_delays_every_request_due_during_it(self):
         process = self.load("--rate", "400", "--seconds", "1", "--connections", "4")
