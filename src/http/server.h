@@ -94,6 +94,8 @@ class Reply {
 
   // The request's views end here.
   void send(Response response) &&;
+  // Whether there are as many streams as may be: one more is answered with 503.
+  [[nodiscard]] bool streams_are_full() const;
   // Sends the head and its body, and goes on as a stream. To a HEAD request the answer ends there: the stream is not open.
   [[nodiscard]] Stream start_stream(const Response& head) &&;
   // Called once if the client goes away before the reply was sent. A client that only closed its sending side may still read it.

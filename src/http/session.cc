@@ -250,7 +250,7 @@ void Session::append_answer(Response response) {
 Stream Session::start_stream(const Response& head) {
   if (state_ != State::kHandling) return Stream();
   Counters& counters = host_.counters;
-  if (counters.streams_open >= host_.limits.streams_max) {
+  if (streams_are_full()) {
     ++counters.streams_refused;
     reply(error_response(
         503, {.message = "all " + std::to_string(host_.limits.streams_max) + " streams are in use", .code = "too_many_streams"}));
@@ -417,6 +417,7 @@ Reply::~Reply() {
 
 void Reply::send(Response response) && { std::exchange(session_, nullptr)->reply(std::move(response)); }
 
+bool Reply::streams_are_full() const { return session_->streams_are_full(); }
 Stream Reply::start_stream(const Response& head) && { return std::exchange(session_, nullptr)->start_stream(head); }
 
 void Reply::on_disconnect(std::function<void()> gone) { session_->on_disconnect(std::move(gone)); }

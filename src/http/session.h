@@ -53,6 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // The Reply's and the Stream's side.
   void reply(Response response);
   void forget_reply();
+  [[nodiscard]] bool streams_are_full() const { return host_.counters.streams_open >= host_.limits.streams_max; }
   [[nodiscard]] Stream start_stream(const Response& head);
   [[nodiscard]] bool stream_open() const { return state_ == State::kStreaming; }
   bool stream_write(std::string_view bytes);

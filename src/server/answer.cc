@@ -69,7 +69,7 @@ void Answer::json(std::string body, int status) {
 http::Stream Answer::stream(http::Response head) {
   if (std::exchange(over_, true)) return {};
   for (auto& header : headers_) head.headers.push_back(std::move(header));
-  note(head.status);
+  note(reply_.streams_are_full() ? 503 : head.status);
   return std::move(reply_).start_stream(head);
 }
 

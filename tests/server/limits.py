@@ -151,6 +151,9 @@ class Limits(ServerTest):
             connection.request("GET", "/v1/events")
             self.assertEqual(connection.getresponse().status, status)
             held.append(connection)
+        text = server.get("/metrics").body.decode()
+        for code, count in (200, 2), (503, 1):
+            self.assertIn(f'margin_requests_total{{endpoint="/v1/events",code="{code}"}} {count}\n', text)
         for connection in held:
             connection.close()
 
