@@ -126,7 +126,8 @@ constexpr Field<Config> kFields[] = {
     store<&Store::durability>("durability",
                               {.meaning = "What an acknowledged event survives: loss of power (disk) or only kill -9 (process)"}),
     store<&Store::answers>("answers", {.applies = kNow, .meaning = "What the log keeps of answers from now on"}),
-    store<&Store::snapshot_every>("snapshot_every", {{100, kMany}, kNow, "Events of a pool between two snapshots of its state; more where the state is large"}),
+    store<&Store::snapshot_every>(
+        "snapshot_every", {{100, kMany}, kNow, "Events of a pool between two snapshots of its state; more where the state is large"}),
     store<&Store::retain_days>("retain_days", {{0, 36500}, kNow, "Events older than this may be compacted away; 0: kept for ever"}),
     store<&Store::audit>("audit", {.applies = kNow, .meaning = "What compaction leaves of old events for an audit"}),
 
