@@ -98,7 +98,8 @@ def pool(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, scenarios: Sequence
 
 def watch(log: AnyLog, *, false_reports: float = 1e-5, **options: Unpack[WatchOptions]) -> Report:
     """Drift, trust then defect, low participation, avoidance of hard tasks and collusion in a log, in its order: who, since when, on what
-    evidence. ``false_reports`` is how many are expected per task and kind at most.
+    evidence. ``false_reports`` is how many are expected per task and kind at most. The second of a channel's ``tables`` has the alarms of
+    ``margin_adaptive``'s own clocks.
 
     >>> import margin
     >>> from margin import experiments

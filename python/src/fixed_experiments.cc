@@ -27,11 +27,12 @@ Report watch(const Log& log, const py::dict& given) {
   {
     const py::gil_scoped_release others_run;
     for (std::size_t i = 0; i < streams.size() && refused.ok(); ++i) {
-      Watch observer(wanted);
-      for (const auto& task : experiment::watched_tasks(streams[i])) {
-        if (refused.ok()) refused = observer.observe(task);
+      Result<experiment::WatchedStream> seen = experiment::watch_stream(streams[i], wanted);
+      if (seen) {
+        watched.push_back(std::move(*seen));
+      } else {
+        refused = seen.error();
       }
-      watched.push_back({streams[i].channel, streams[i].models, observer.tasks(), observer.reports(), observer.dropped()});
     }
   }
   check(refused);

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/encoding.h"
 #include "base/pair.h"
+#include "calibrate/clocked.h"
 #include "calibrate/closing.h"
 #include "calibrate/margin_adaptive_parameters.h"
 #include "calibrate/registry.h"
@@ -39,7 +41,7 @@ constexpr std::size_t kDefaultLanes = kDefaultClocks * kDefaultLinks;
 
 // kFixed: of the default shape, which the compiler then knows: half the time. Else the shape is the parameters'.
 template <bool kFixed>
-class MarginAdaptive final : public Calibrator {
+class MarginAdaptive final : public Calibrator, public internal::Clocked {
  public:
   MarginAdaptive(const CalibratorInfo& info, Parameters resolved)
       : Calibrator(info, std::move(resolved)),
@@ -75,6 +77,7 @@ class MarginAdaptive final : public Calibrator {
   }
 
   [[nodiscard]] int bands() const override { return static_cast<int>(band_count()); }
+  [[nodiscard]] std::span<const ClockAlarm> latest_alarms() const override { return {alarms_.data(), alarm_count_}; }
 
  protected:
   void on_join(ModelId model, const Calibrator* donor, ModelId donor_model) override {
@@ -127,8 +130,10 @@ class MarginAdaptive final : public Calibrator {
 
     count(observation, forecast);
     const std::array<double, kClocksMax> gains = faster_gains(outcome, by_clock);
-    const std::size_t pool_fired = alarm(pool_cusum_, gains, weight * std::min(1.0, alarm_rate_ / per_task), pool_alarm_);
-    const std::size_t model_fired = alarm(owner.cusum, gains, weight, model_alarm_);
+    alarm_count_ = 0;
+    const std::size_t pool_fired =
+        alarm(ClockAlarm::kPool, pool_cusum_, gains, weight * std::min(1.0, alarm_rate_ / per_task), pool_alarm_);
+    const std::size_t model_fired = alarm(observation.model, owner.cusum, gains, weight, model_alarm_);
     if (pool_fired != kNone) forget_with_pool(pool_fired);
     if (model_fired != kNone) {
       settle(observation.model);
@@ -517,14 +522,16 @@ class MarginAdaptive final : public Calibrator {
   }
   // A faster clock that keeps winning. Returns the fastest whose evidence passed the limit; its evidence and that of the slower ones starts
   // anew.
-  [[nodiscard]] std::size_t alarm(std::array<double, kClocksMax>& cusum, const std::array<double, kClocksMax>& gains, double scale,
-                                  double limit) const {
+  [[nodiscard]] std::size_t alarm(ModelId owner, std::array<double, kClocksMax>& cusum, const std::array<double, kClocksMax>& gains,
+                                  double scale, double limit) {
     std::size_t fired = kNone;
     for (std::size_t j = 0; j + 1 < clock_count(); ++j) {
       cusum[j] = std::max(0.0, cusum[j] + scale * gains[j]);
       if (fired == kNone && cusum[j] > limit) fired = j;
     }
-    if (fired != kNone) std::fill(cusum.begin() + static_cast<std::ptrdiff_t>(fired), cusum.end(), 0.0);
+    if (fired == kNone) return kNone;
+    alarms_[alarm_count_++] = {owner, clocks_[fired], clocks_[fired + 1], cusum[fired], limit};
+    std::fill(cusum.begin() + static_cast<std::ptrdiff_t>(fired), cusum.end(), 0.0);
     return fired;
   }
 
@@ -569,6 +576,10 @@ class MarginAdaptive final : public Calibrator {
   TemperedOdds::Values odds_weights_ = TemperedOdds::all(0.0);
   double outcomes_per_task_ = 0.0;
   double outcomes_this_task_ = 0.0;
+
+  // Of the latest observation; nothing depends on them, and no snapshot has them.
+  std::array<ClockAlarm, 2> alarms_;
+  std::size_t alarm_count_ = 0;
 
   // Kept up to date from the above.
   std::array<double, kClocksMax> clock_share_{};

@@ -14,7 +14,9 @@ namespace {
 constexpr const char* kExperimentWatchFooter =
     "Reports drift, trust then defect, low participation, avoidance of hard tasks and collusion in a log, read in file order. Unusable "
     "rows\n"
-    "count as staying away. Nothing acts on the reports; docs/watch.md says what they promise.\n\n"
+    "count as staying away. Nothing acts on the reports; docs/watch.md says what they promise. Beside them: when margin_adaptive's own "
+    "clocks\n"
+    "noticed a shift and made it forget.\n\n"
     "Examples:\n"
     "  margin experiment watch log.jsonl\n"
     "  margin simulate collapse --out - | margin experiment watch - --json";
@@ -36,13 +38,9 @@ int run(const WatchFlags& flags) {
   if (!streams) return complain(streams.error().message);
   std::vector<experiment::WatchedStream> watched;
   for (const experiment::Stream& stream : *streams) {
-    Watch watch(flags.watch);
-    for (const auto& task : experiment::watched_tasks(stream)) {
-      if (const Status status = watch.observe(task); !status) {
-        return complain("watch: channel " + dataset::printable(stream.channel) + ": " + status.error().message);
-      }
-    }
-    watched.push_back({stream.channel, stream.models, watch.tasks(), watch.reports(), watch.dropped()});
+    Result<experiment::WatchedStream> seen = experiment::watch_stream(stream, flags.watch);
+    if (!seen) return complain("watch: channel " + dataset::printable(stream.channel) + ": " + seen.error().message);
+    watched.push_back(std::move(*seen));
   }
   return deliver(experiment::watch_report(watched, flags.watch), flags.output);
 }

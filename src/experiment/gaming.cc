@@ -99,6 +99,17 @@ void grade(Watch& watch, const std::vector<WatchedResponse>& task, bool lying, R
   MARGIN_CHECK(graded.ok(), "the sources are within the limits");
 }
 
+Stream simulated_stream(const GamingScenario& scenario, const GamingOptions& options, std::uint64_t seed) {
+  const auto simulation = dataset::simulate(scenario.cohort, {.seed = seed, .tasks = options.tasks});
+  MARGIN_CHECK(simulation.ok(), "the cohorts take this number of tasks");
+  auto streams = make_streams(simulation->log);
+  MARGIN_CHECK(streams.ok(), "a cohort has rows");
+  return std::move(streams->front());
+}
+
+// Whether the cohort is all there is to it: nobody misbehaves beyond.
+bool is_course(const GamingScenario& scenario) { return !scenario.kind || scenario.kind == WatchKind::kTrustThenDefect; }
+
 bool about(const WatchReport& report, const GamingScenario& scenario) {
   return report.kind == scenario.kind && report.subject == scenario.subject && report.other == scenario.other;
 }
@@ -117,14 +128,18 @@ std::vector<std::vector<WatchedResponse>> watched_tasks(const Stream& stream) {
   return tasks;
 }
 
+Result<WatchedStream> watch_stream(const Stream& stream, const WatchOptions& options) {
+  Watch watch(options);
+  for (const auto& task : watched_tasks(stream)) {
+    if (const Status status = watch.observe(task); !status) return status.error();
+  }
+  return WatchedStream{stream.channel, stream.models, watch.tasks(), watch.reports(), watch.dropped(), clock_alarms_in(stream)};
+}
+
 std::span<const GamingScenario> gaming_scenarios() { return kScenarios; }
 
 std::vector<WatchReport> watch_scenario(const GamingScenario& scenario, const GamingOptions& options, std::uint64_t seed) {
-  const auto simulation = dataset::simulate(scenario.cohort, {.seed = seed, .tasks = options.tasks});
-  MARGIN_CHECK(simulation.ok(), "the cohorts take this number of tasks");
-  const auto streams = make_streams(simulation->log);
-  MARGIN_CHECK(streams.ok(), "a cohort has rows");
-  Tasks tasks = watched_tasks(streams->front());
+  Tasks tasks = watched_tasks(simulated_stream(scenario, options, seed));
   Random random = Random::stream(seed, 1);
   delay_outcomes(tasks, random);
   Watch watch(options.watch);
@@ -140,8 +155,12 @@ std::vector<WatchReport> watch_scenario(const GamingScenario& scenario, const Ga
 
 std::optional<std::vector<GamingResult>> run_gaming(const GamingOptions& options, Progress* progress) {
   std::vector<std::vector<WatchReport>> reports(kScenarios.size() * options.runs);
+  std::vector<std::vector<ClockAlarmAt>> clocks(reports.size());
   const auto run = [&](std::size_t piece) {
-    reports[piece] = watch_scenario(kScenarios[piece / options.runs], options, options.seed + piece % options.runs);
+    const GamingScenario& scenario = kScenarios[piece / options.runs];
+    const std::uint64_t seed = options.seed + piece % options.runs;
+    reports[piece] = watch_scenario(scenario, options, seed);
+    if (is_course(scenario)) clocks[piece] = clock_alarms_in(simulated_stream(scenario, options, seed));
   };
   if (!parallel_for(reports.size(), options.threads, progress, run)) return std::nullopt;
 
@@ -164,6 +183,9 @@ std::optional<std::vector<GamingResult>> run_gaming(const GamingOptions& options
       for (std::size_t kind = 0; kind < kWatchKinds; ++kind) result.reported[kind] += innocent[kind] ? 1U : 0U;
     }
     std::sort(result.delays.begin(), result.delays.end());
+    if (is_course(result.scenario)) {
+      result.clocks = tally_clocks(std::span(clocks).subspan(i * options.runs, options.runs), options.tasks, result.scenario.subject);
+    }
     results.push_back(std::move(result));
   }
   return results;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiment/clocks.h"
 #include "experiment/parallel.h"
 #include "experiment/stream.h"
 #include "margin/watch.h"
@@ -20,6 +21,18 @@ inline constexpr std::size_t kWatchKinds = static_cast<std::size_t>(WatchKind::k
 
 // The tasks of a stream in file order, as the watch takes them. A log does not say when outcomes became known, nor from whom.
 [[nodiscard]] std::vector<std::vector<WatchedResponse>> watched_tasks(const Stream& stream);
+
+// What the watch, and beside it the clocks of a calibrator, say of one channel.
+struct WatchedStream {
+  std::string channel;
+  std::vector<std::string> models;
+  std::uint64_t tasks = 0;
+  std::vector<WatchReport> reports;
+  std::uint64_t dropped = 0;
+  std::vector<ClockAlarmAt> clocks;
+};
+// kLimit: more models than the options allow.
+[[nodiscard]] Result<WatchedStream> watch_stream(const Stream& stream, const WatchOptions& options);
 
 // A pool of six simulated models; from the middle of the run on, one or two of them may play foul.
 struct GamingScenario {
@@ -49,6 +62,7 @@ struct GamingResult {
   std::uint32_t found = 0;                            // runs in which the attacker was reported after the start
   std::vector<std::uint64_t> delays;                  // of those, in tasks from the start, ascending
   std::array<std::uint64_t, kWatchKinds> reported{};  // by kind: runs with such a report about somebody who did not do that
+  std::vector<ClockTally> clocks;                     // where what changes is accuracy: a calibrator sees nothing else
 };
 
 // One result per scenario, independent of the number of threads. nullopt when stopped.

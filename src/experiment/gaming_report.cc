@@ -54,6 +54,50 @@ report::Table reports_of(const WatchedStream& stream) {
   return table;
 }
 
+report::Table clocks_of(const WatchedStream& stream) {
+  report::Table table{.title = fmt::format("Clocks of {}, {}", kClocked, stream.channel),
+                      .columns = {{.name = "model"},
+                                  {.name = "at task", .kind = Kind::kCount},
+                                  {.name = "clock", .kind = Kind::kNumber, .digits = 0},
+                                  {.name = "beats", .kind = Kind::kNumber, .digits = 0},
+                                  {.name = "evidence", .kind = Kind::kNumber, .digits = 2},
+                                  {.name = "threshold", .kind = Kind::kNumber, .digits = 2}}};
+  for (const ClockAlarmAt& at : stream.clocks) {
+    table.rows.push_back({at.alarm.model == ClockAlarm::kPool ? "(pool)" : stream.models[at.alarm.model], at.task, at.alarm.clock,
+                          at.alarm.slower, at.alarm.evidence, at.alarm.threshold});
+  }
+  table.notes.push_back(
+      "Clocks are memories in outcomes. One that kept predicting better than the next slower one overwrote that and all slower ones: of "
+      "the "
+      "model, or of everybody.");
+  return table;
+}
+
+// How often the clocks of a calibrator notice what happens in the middle, and how often there is nothing to notice.
+report::Table clocks_of(std::span<const GamingResult> results, const GamingOptions& options) {
+  const std::string soon = fmt::format("{} tasks", ClockTally::kSoon);
+  report::Table table{.title = fmt::format("Clocks of {}", kClocked),
+                      .columns = {{.name = "pool"},
+                                  {.name = "what happens in the middle"},
+                                  {.name = "whose clock"},
+                                  {.name = "per 1,000 tasks, first half", .kind = Kind::kNumber, .digits = 3},
+                                  {.name = "second half", .kind = Kind::kNumber, .digits = 3},
+                                  {.name = "runs with one in the " + soon + " before", .kind = Kind::kPercent},
+                                  {.name = "in the " + soon + " after", .kind = Kind::kPercent},
+                                  {.name = "median delay in tasks", .kind = Kind::kCount},
+                                  {.name = "90% within", .kind = Kind::kCount}}};
+  for (const GamingResult& result : results) {
+    const double half = 0.5 * static_cast<double>(options.tasks) * static_cast<double>(result.runs);
+    for (const ClockTally& tally : result.clocks) {
+      table.rows.push_back({result.scenario.name, result.scenario.words, tally.whose, 1000.0 * static_cast<double>(tally.alarms[0]) / half,
+                            1000.0 * static_cast<double>(tally.alarms[1]) / half, share(tally.soon[0], result.runs),
+                            share(tally.soon[1], result.runs), quantile(tally.delays, 0.5), quantile(tally.delays, 0.9)});
+    }
+  }
+  table.notes.push_back("Delays are to the first alarm after the middle, of the runs that have one, whatever raised it.");
+  return table;
+}
+
 std::string promise(const WatchOptions& options) {
   return fmt::format("For each kind at most {:g} false reports are expected per 1,000 tasks.", 1000.0 * options.false_reports_per_task);
 }
@@ -69,6 +113,7 @@ report::Report watch_report(std::span<const WatchedStream> streams, const WatchO
     section.paragraphs.push_back(
         fmt::format("Models: {}, tasks: {}, reports: {}.", stream.models.size(), stream.tasks, stream.reports.size()));
     section.tables.push_back(reports_of(stream));
+    section.tables.push_back(clocks_of(stream));
     report.sections.push_back(std::move(section));
   }
   return report;
@@ -102,7 +147,7 @@ report::Report gaming_report(std::span<const GamingResult> results, const Gaming
   }
   innocent.notes.push_back("Drift is a true report where accuracy changes: drift, abrupt, sawtooth, defector, latecomer and copyist.");
   report::Section section{.heading = "Results"};
-  section.tables = {std::move(attackers), std::move(innocent)};
+  section.tables = {std::move(attackers), std::move(innocent), clocks_of(results, options)};
   report.sections.push_back(std::move(section));
   return report;
 }

@@ -10,14 +10,6 @@
 
 namespace margin::experiment {
 
-// What the watch reported of one channel.
-struct WatchedStream {
-  std::string channel;
-  std::vector<std::string> models;
-  std::uint64_t tasks = 0;
-  std::vector<WatchReport> reports;
-  std::uint64_t dropped = 0;
-};
 [[nodiscard]] report::Report watch_report(std::span<const WatchedStream> streams, const WatchOptions& options);
 
 [[nodiscard]] report::Report gaming_report(std::span<const GamingResult> results, const GamingOptions& options);

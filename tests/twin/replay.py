@@ -1,6 +1,6 @@
 """A replay's twin in plain Python: one prequential pass of every method over a log, with the vote `sum`, as docs/cli.md defines it.
 
-replay.py MARGIN: compares `MARGIN replay` with it on simulated logs.
+replay.py MARGIN: compares `MARGIN replay` with it on simulated logs, and the alarms of margin_adaptive's clocks.
 replay.py --time FILE: how long it takes by itself; bench_replay asks.
 Straightforward online code: state that is kept up to date, the way one would write it first.
 """
@@ -250,6 +250,28 @@ def scores(tasks, by_method):
     return result
 
 
+def clock_alarms(tasks):
+    """[(model, task from 1, clock, the clock it beat, evidence, limit)]: when margin_adaptive's clocks noticed a shift."""
+    state, alarms = Adaptive().reference, []
+    for number, rows in enumerate(tasks, 1):
+        state.begin_task()
+        for model, _, c, o in rows:
+            state.update(model, c, o)
+            alarms += [("(pool)" if who is None else who, number, *rest) for who, *rest in state.alarms]
+        state.end_task()
+    return alarms
+
+
+def compare_clocks(margin, path):
+    told = subprocess.run([margin, "experiment", "watch", path, "--json"], check=True, capture_output=True)
+    theirs = next(table["rows"] for table in json.loads(told.stdout) if table["title"].startswith("Clocks of margin_adaptive"))
+    ours = clock_alarms(read_tasks(path))
+    assert [alarm[:4] for alarm in ours] == [tuple(row[:4]) for row in theirs], f"twin {ours}, margin {theirs}"
+    for alarm, row in zip(ours, theirs):
+        assert all(abs(a - b) <= TOLERANCE for a, b in zip(alarm[4:], row[4:])), f"twin {alarm}, margin {row}"
+    return {alarm[0] == "(pool)" for alarm in ours}, len(ours)
+
+
 def compare(margin):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "log.jsonl")
@@ -264,6 +286,11 @@ def compare(margin):
                     difference = abs(value - theirs[method][metric])
                     assert difference <= TOLERANCE, f"{cohort} {method} {metric}: twin {value!r}, margin {theirs[method][metric]!r}"
             print(f"{cohort}: {len(ours)} methods agree to {TOLERANCE}")
+        for cohort, count in (("collapse", 1000), ("sawtooth", 2000)):
+            subprocess.run([margin, "simulate", cohort, "--tasks", str(count), "--out", path], check=True)
+            whose, alarms = compare_clocks(margin, path)
+            assert alarms and (cohort == "collapse" or whose == {True, False}), f"{cohort}: too few alarms to compare"
+            print(f"{cohort}: {alarms} alarms of clocks agree to {TOLERANCE}")
 
 
 def main():
