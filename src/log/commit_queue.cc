@@ -69,7 +69,7 @@ bool CommitQueue::commit_at_once(std::unique_lock<std::mutex>& lock) {
   Batch batch = take_waiting();
   lock.unlock();
   const bool done = store_.commit_at_once(batch);
-  if (done && !store_.sync) settle(std::move(batch), {});
+  if (done && !store_.sync) settle(batch, {});
   lock.lock();
   if (!done || store_.sync) {
     Batch& next = done ? written_ : waiting_;
@@ -162,7 +162,7 @@ void CommitQueue::commit_waiting(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   Status status = store_.commit(batch);
   const bool wait_for_disk = store_.sync && status.ok();
-  if (!wait_for_disk) settle(std::move(batch), std::move(status));
+  if (!wait_for_disk) settle(batch, std::move(status));
   lock.lock();
   if (wait_for_disk) written_.insert(written_.end(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
   committing_since_.reset();
@@ -176,8 +176,7 @@ void CommitQueue::sync_written(std::unique_lock<std::mutex>& lock) {
   Batch batch = std::exchange(written_, {});
   syncing_since_ = batch.front().since;
   lock.unlock();
-  Status status = store_.sync(batch.size());
-  settle(std::move(batch), std::move(status));
+  settle(batch, store_.sync(batch.size()));
   lock.lock();
   syncing_since_.reset();
   if (alone) busy_ = false;
@@ -197,21 +196,23 @@ void CommitQueue::run_job(std::unique_lock<std::mutex>& lock) {
   finished_.notify_all();
 }
 
-void CommitQueue::settle(Batch batch, Status status) {
+void CommitQueue::settle(Batch& batch, Status status) {
   std::size_t bytes = 0;
-  for (Waiting& item : batch) {
+  for (const Waiting& item : batch) {
     bytes += item.bytes.size();
     if (!item.acknowledge) continue;
     item.acknowledge(status.ok() ? Result<std::uint64_t>(item.offset) : Result<std::uint64_t>(status.error()));
   }
+  const std::size_t count = batch.size();
+  batch.clear();
   std::function<void()> listener;
   {
     const std::lock_guard lock(mutex_);
-    (status.ok() ? figures_.appended : figures_.failed) += batch.size();
+    (status.ok() ? figures_.appended : figures_.failed) += count;
     if (status.ok()) ++figures_.commits;
-    figures_.waiting -= batch.size();
+    figures_.waiting -= count;
     figures_.waiting_bytes -= bytes;
-    acknowledged_ += batch.size();
+    acknowledged_ += count;
     health_ = std::move(status);
     listener = listener_;
   }

@@ -83,8 +83,8 @@ class CommitQueue {
   // Begins the use of the store for all that wait.
   Batch take_waiting();
   [[nodiscard]] bool something_to_do() const;
-  // Without the lock: acknowledges, tells the listener.
-  void settle(Batch batch, Status status);
+  // Without the lock: acknowledges and lets go of them, tells the listener.
+  void settle(Batch& batch, Status status);
 
   const QueueLimits limits_;
   const Store store_;

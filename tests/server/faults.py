@@ -77,10 +77,10 @@ class Faults(ServerTest):
 
     def test_kill_at_random_moments(self):
         dice = random.Random(SEED)
-        config = '[store]\ndurability = "process"\nsnapshot_every = 100\n'
+        config = '[store]\ndurability = "{}"\nsnapshot_every = 100\n'
         decisions, outcomes, unsure = {}, {}, [{} for _ in range(4)]
         for round_number in range(ROUNDS):
-            server = self.serve(config=config)
+            server = self.serve(config=config.format(("process", "disk")[round_number % 2]))
             self.check(server, dict(list(decisions.items())[-60:]), outcomes)
             clients = [Client(server, dice.getrandbits(64), unsure[i]) for i in range(4)]
             for client in clients:
@@ -92,7 +92,7 @@ class Faults(ServerTest):
                 decisions.update(client.decisions)
                 outcomes.update(client.outcomes)
         self.assertGreater(len(outcomes), ROUNDS, "the rounds did something")
-        server = self.serve(config=config)
+        server = self.serve(config=config.format("process"))
         self.check(server, decisions, outcomes)
         digests = server.digests()
         server.kill()
