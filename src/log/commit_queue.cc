@@ -10,6 +10,14 @@ namespace margin::internal {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// What is more takes milliseconds to write, and is left to the queue's thread.
+constexpr std::size_t kAtOnceMax = 256;
+constexpr std::size_t kAtOnceBytesMax = std::size_t{1} << 20;
+
+}  // namespace
+
 CommitQueue::CommitQueue(const QueueLimits& limits, Store store) : limits_(limits), store_(std::move(store)), thread_([this] { work(); }) {}
 
 Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge) {
@@ -65,7 +73,7 @@ CommitQueue::Batch CommitQueue::take_waiting() {
 }
 
 bool CommitQueue::commit_at_once(std::unique_lock<std::mutex>& lock) {
-  if (!health_.ok() || !jobs_.empty()) return false;
+  if (!health_.ok() || !jobs_.empty() || waiting_.size() > kAtOnceMax || figures_.waiting_bytes > kAtOnceBytesMax) return false;
   Batch batch = take_waiting();
   lock.unlock();
   const bool done = store_.commit_at_once(batch);

@@ -1,7 +1,7 @@
 // CommitQueue: the asynchronous half that every EventLog shares. Appends wait here; all that wait at one moment are committed together,
-// and acknowledged in order. A commit only writes, so whoever uncorks does it in passing; what may have to wait is done by a thread of the
-// queue: commits that cannot be made at once, the disk, and jobs. While it waits for the disk the next commits are written, and share
-// the next wait. MemoryLog and SqliteLog say what a commit is.
+// and acknowledged in order. A commit only writes, so whoever uncorks does it in passing; what takes longer is done by a thread of the
+// queue: large commits and those that cannot be made at once, the disk, and jobs. While it waits for the disk the next commits are written,
+// and share the next wait. MemoryLog and SqliteLog say what a commit is.
 #pragma once
 
 #include <chrono>

@@ -468,6 +468,21 @@ TEST_F(SqliteLogTest, WhoUncorksCommitsWhereNoDiskIsWaitedFor) {
   EXPECT_EQ(log_->figures().commits, 1);
 }
 
+TEST_F(SqliteLogTest, WhoUncorksLeavesALargeCommitToTheLogsThread) {
+  open({.durability = Durability::kProcess});
+  log_->cork();
+  std::vector<std::thread::id> acknowledged;
+  for (std::uint64_t n = 0; n < 257; ++n) {
+    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)},
+                             [&](const Result<std::uint64_t>&) { acknowledged.push_back(std::this_thread::get_id()); })
+                    .ok());
+  }
+  log_->uncork();
+  log_->flush();
+  ASSERT_EQ(acknowledged.size(), 257);
+  EXPECT_NE(acknowledged.front(), std::this_thread::get_id());
+}
+
 TEST_F(SqliteLogTest, WhoUncorksDoesNotWaitForAnotherProgram) {
   open({.durability = Durability::kProcess, .busy_wait = std::chrono::seconds(60)});
   append(0, 1);
