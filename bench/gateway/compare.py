@@ -8,7 +8,7 @@ lets the upstream have it first, or the upstream would wait for a turn of millis
   pass       margin, the upstream by its own name
   pool       margin, a pool of that one model: asked, read, calibrated, voted, logged (durability "process")
   pool3      a pool of three
-  disk       as pool, durability "disk": beside it what an fdatasync of the same folder costs in the same run
+  disk       as pool, durability "disk": beside it what an fdatasync of a small file, and of as much as a commit, costs in the same run
   litellm    LiteLLM's proxy, one worker (PyPI: litellm[proxy])
   portkey    Portkey's gateway (npm: @portkey-ai/gateway)
 
@@ -65,6 +65,7 @@ model_list:
     litellm_params: {{model: openai/m, api_base: "{upstream}/v1", api_key: none}}
 general_settings: {{dangerously_permit_weak_or_unset_master_key: true}}
 """
+SYNCED = (512, 8240)  # bytes: a small append, and what a commit of one chat writes (two pages of the journal)
 QUESTION = "Which of these is a mammal? A) the shark B) the whale C) the trout D) the crab"
 
 
@@ -123,21 +124,21 @@ def start_portkey(args):
     return start(["node", args.portkey, f"--port={port}", "--headless"], args.gateway_core, port), port
 
 
-def fdatasync_us(folder, count=200):
-    """What one small append costs on the disk of the store."""
+def fdatasync_us(folder, size, count=200):
+    """What one append of so many bytes costs on the disk of the store."""
     times = []
     with open(Path(folder, "sync"), "wb", buffering=0) as file:
         for _ in range(count):
-            file.write(b"x" * 512)
+            file.write(b"x" * size)
             began = time.perf_counter_ns()
             os.fdatasync(file.fileno())
             times.append((time.perf_counter_ns() - began) / 1000)
     return statistics.median(times)
 
 
-def report(sides, args, sync_us):
+def report(sides, args, syncs):
     direct = sides[0]
-    result = {"rounds": args.rounds, "seconds": args.seconds, "fdatasync_us": round(sync_us, 1)}
+    result = {"rounds": args.rounds, "seconds": args.seconds, "fdatasync_us": {size: round(us, 1) for size, us in syncs.items()}}
     heads = ("p50 us", "p99 us", "+p50", "+p99", "rps c=16", "cpu us", "MiB")
     print(f"{'':10}" + "".join(f"{head:>10}" for head in heads))
     for side in sides:
@@ -147,7 +148,8 @@ def report(sides, args, sync_us):
         result[side.name] = dict(zip(("p50_us", "p99_us", "added_p50_us", "added_p99_us", "rps", "cpu_us", "rss_mib"), (round(value, 1) for value in row)))
         result[side.name]["errors"] = side.errors()
         print(f"{side.name:10}" + "".join(f"{value:>10.0f}" for value in row))
-    print(f"fdatasync of 512 bytes in the same folder, median: {sync_us:.0f} us")
+    for size, us in syncs.items():
+        print(f"fdatasync of {size} bytes in the same folder, median: {us:.0f} us")
     print(json.dumps(result))
     return result
 
@@ -199,7 +201,7 @@ def main():
                 for side in sides if turn % 2 == 0 else sides[::-1]:
                     side.run(args, folder, 1, side.alone)
                     side.run(args, folder, 16, side.many)
-            result = report(sides, args, fdatasync_us(folder))
+            result = report(sides, args, {size: fdatasync_us(folder, size) for size in SYNCED})
         finally:
             for process in processes:
                 process.send_signal(signal.SIGTERM)
