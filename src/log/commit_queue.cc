@@ -169,10 +169,16 @@ void CommitQueue::commit_waiting(std::unique_lock<std::mutex>& lock) {
   Batch batch = take_waiting();
   lock.unlock();
   Status status = store_.commit(batch);
-  const bool wait_for_disk = store_.sync && status.ok();
-  if (!wait_for_disk) settle(batch, std::move(status));
   lock.lock();
-  if (wait_for_disk) written_.insert(written_.end(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
+  if (store_.sync && status.ok()) {
+    written_.insert(written_.end(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
+  } else {
+    // Who came before hears first.
+    if (!written_.empty()) sync_written(lock);
+    lock.unlock();
+    settle(batch, std::move(status));
+    lock.lock();
+  }
   committing_since_.reset();
   busy_ = false;
 }

@@ -503,7 +503,6 @@ TEST_F(SqliteLogTest, WhoUncorksDoesNotWaitForAnotherProgram) {
   sqlite3_close(other);
   log_->flush();
   EXPECT_NE(acknowledged.load(), std::thread::id());
-  EXPECT_NE(acknowledged.load(), std::this_thread::get_id()) << "the log's own thread waited";
   append(2, 3);
   EXPECT_EQ(log_->read("p", 0, 10)->size(), 3);
 }
