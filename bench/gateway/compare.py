@@ -29,7 +29,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
-from compare import NGINX_CONF, SKIPPED, cpu_seconds, free_port, rss_mib, start  # noqa: E402
+from compare import NGINX_CONF, SKIPPED, cpu_seconds, free_port, on_core, rss_mib, start  # noqa: E402
 
 REPLY = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "usage": {"prompt_tokens": 50, "completion_tokens": 20, "total_tokens": 70},
          "choices": [{"index": 0, "message": {"role": "assistant", "content": "The whale breathes air.\n\nB\nConfidence: 85"}, "finish_reason": "stop"}]}
@@ -124,10 +124,10 @@ def start_portkey(args):
     return start(["node", args.portkey, f"--port={port}", "--headless"], args.gateway_core, port), port
 
 
-def fdatasync_us(folder, size, count=200):
-    """What one append of so many bytes costs on the disk of the store."""
+def fdatasync_us(folder, size, core, count=100):
+    """What one append of so many bytes costs on the disk of the store, on the gateway's core: another may be nearer to the disk."""
     times = []
-    with open(Path(folder, "sync"), "wb", buffering=0) as file:
+    with on_core(core), open(Path(folder, "sync"), "wb", buffering=0) as file:
         for _ in range(count):
             file.write(b"x" * size)
             began = time.perf_counter_ns()
@@ -197,11 +197,14 @@ def main():
                 process, port = start_portkey(args)
                 processes.append(process)
                 sides.append(Side("portkey", process, port, "m", headers=("x-portkey-provider: openai", f"x-portkey-custom-host: {upstream}/v1", "Authorization: Bearer none")))
+            syncs = {size: [] for size in SYNCED}
             for turn in range(args.rounds):
                 for side in sides if turn % 2 == 0 else sides[::-1]:
                     side.run(args, folder, 1, side.alone)
                     side.run(args, folder, 16, side.many)
-            result = report(sides, args, {size: fdatasync_us(folder, size) for size in SYNCED})
+                for size, medians in syncs.items():
+                    medians.append(fdatasync_us(folder, size, args.gateway_core))
+            result = report(sides, args, {size: statistics.median(medians) for size, medians in syncs.items()})
         finally:
             for process in processes:
                 process.send_signal(signal.SIGTERM)

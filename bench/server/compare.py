@@ -13,6 +13,7 @@ line. --check runs briefly, and fails on errors or when LEFT takes more than twi
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -109,11 +110,21 @@ def commits(port):
         return next(float(line.split()[1]) for line in reply.read().decode().splitlines() if line.startswith("margin_log_commits_total "))
 
 
-def syncs_per_second(folder, seconds):
-    """One page after the other, each on the disk before the next."""
+@contextlib.contextmanager
+def on_core(core):
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def syncs_per_second(folder, seconds, core):
+    """One page after the other, each on the disk before the next, on the server's core."""
     page = bytes(4096)
     count, begin = 0, time.monotonic()
-    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+    with on_core(core), tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         while time.monotonic() - begin < seconds:
             file.write(page)
             os.fdatasync(file.fileno())
@@ -170,7 +181,7 @@ class Side:
         outcome["cpu_us"] = (cpu_seconds(self.process.pid) - before) / max(outcome["requests"], 1) * 1e6
         if self.name == "disk":
             outcome["commits"] = (commits(self.port) - commits_before) / args.seconds
-            outcome["syncs"] = syncs_per_second(load.folder, args.seconds / 2)
+            outcome["syncs"] = syncs_per_second(load.folder, args.seconds / 2, args.server_core)
         rounds.append(outcome)
 
     def median(self, rounds, key):
