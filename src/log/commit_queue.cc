@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t kAtOnceMax = 256;
 constexpr std::size_t kAtOnceBytesMax = std::size_t{1} << 20;
 
+// So many need not wait for others while the disk has nothing to do.
+constexpr std::size_t kWorthTheDisk = 64;
+
 }  // namespace
 
 CommitQueue::CommitQueue(const QueueLimits& limits, Store store) : limits_(limits), store_(std::move(store)), thread_([this] { work(); }) {}
@@ -34,7 +37,7 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
     return {ErrorCode::kLimit, "event: " + std::to_string(item.bytes.size()) + " bytes, at most " + std::to_string(kRecordBytesMax)};
   }
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (closing_) return {ErrorCode::kUnavailable, "the event log is closed"};
     // An empty queue takes any record, however small the bound on bytes.
     if (figures_.waiting >= limits_.records_max ||
@@ -45,8 +48,8 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
     ++figures_.waiting;
     figures_.waiting_bytes += item.bytes.size();
     waiting_.push_back(std::move(item));
-    // It has been woken for an earlier one, or somebody else will look here.
-    if (busy_ || corked_ || waiting_.size() > 1) return {};
+    // Somebody else will look here, or the thread has been woken for an earlier one.
+    if (busy_ || (corked_ ? !disk_idles_for_nothing() || commit_at_once(lock) : waiting_.size() > 1)) return {};
   }
   arrived_.notify_one();
   return {};
@@ -134,6 +137,10 @@ Status CommitQueue::run(const std::function<Status()>& job) {
   arrived_.notify_one();
   finished_.wait(lock, [&] { return mine.done; });
   return std::move(mine.result);
+}
+
+bool CommitQueue::disk_idles_for_nothing() const {
+  return store_.sync && written_.empty() && !syncing_since_ && waiting_.size() >= kWorthTheDisk;
 }
 
 bool CommitQueue::something_to_do() const {

@@ -83,6 +83,7 @@ class CommitQueue {
   // Begins the use of the store for all that wait.
   Batch take_waiting();
   [[nodiscard]] bool something_to_do() const;
+  [[nodiscard]] bool disk_idles_for_nothing() const;
   // Without the lock: acknowledges and lets go of them, tells the listener.
   void settle(Batch& batch, Status status);
 

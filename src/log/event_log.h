@@ -118,8 +118,8 @@ class EventLog {
   // pool's name), kUnavailable (closed).
   [[nodiscard]] virtual Status append(const Entry& entry, Acknowledge acknowledge) = 0;
 
-  // For whoever appends several entries in a row: appends after cork() begin no commit, so that those up to uncork() share one, which
-  // uncork() may make itself. Nothing waits longer than until flush() or close().
+  // For whoever appends several entries in a row: appends after cork() need not begin a commit, so that those up to uncork() can share one,
+  // which uncork() may make itself. Nothing waits longer than until flush() or close().
   virtual void cork() {}
   virtual void uncork() {}
 

@@ -527,6 +527,18 @@ TEST_F(SqliteLogTest, WhoUncorksDoesNotWaitForTheDisk) {
   EXPECT_EQ(std::count(acknowledged.begin(), acknowledged.end(), std::this_thread::get_id()), 0);
 }
 
+TEST_F(SqliteLogTest, ManyCorkedAppendsDoNotLeaveTheDiskIdle) {
+  open({.durability = Durability::kDisk});
+  log_->cork();
+  std::atomic<int> acknowledged = 0;
+  for (std::uint64_t n = 0; n < 100; ++n) {
+    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)}, [&](const Result<std::uint64_t>&) { ++acknowledged; }).ok());
+  }
+  while (acknowledged == 0) std::this_thread::yield();
+  log_->flush();
+  EXPECT_EQ(acknowledged, 100);
+}
+
 TEST_F(SqliteLogTest, NothingStaysCorkedBeyondAFlush) {
   open({.durability = Durability::kProcess});
   log_->cork();
