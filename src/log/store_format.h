@@ -36,6 +36,7 @@ inline constexpr std::int64_t kPoolsMax = std::int64_t{1} << 22;
 
 // The pools as they are: name, pool, first, next, base, head. A commit writes events alone, so `next` and `head` of the table are those of
 // the last compaction or close, and what was appended since tells the rest. Where events of before that are gone, they stay missing.
+static_assert(kOffsetBits == 40, "the number stands in the statement too");
 inline constexpr const char* kPartitions =
     "SELECT name, pools.pool AS pool, first, base, "
     "CASE WHEN events.row >= (pools.pool << 40) + next THEN events.row - (pools.pool << 40) + 1 ELSE next END AS next, "
