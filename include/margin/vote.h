@@ -76,11 +76,14 @@ class Vote {
   // Counts the ballots. `answers`: how many distinct answers there are; every ballot's answer is below it or kNoAnswer.
   // A ballot out of range (answer, model, confidence) stops the program.
   void tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const;
+  // The first half of it: votes, scores and the winner, which it returns.
+  std::uint32_t count(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const;
   // The same task once its outcomes are known: outcomes[i] in [0, 1] belongs to ballots[i], NaN where it will never be known.
   // An answer's outcome is the largest known one of its responses. `weight` in (0, 1] is that of the feedback. Votes that do not learn
   // ignore it; anything out of range stops the program.
   void learn(std::span<const Ballot> ballots, std::uint32_t answers, std::span<const double> outcomes, double weight = 1.0);
   // How much ballots[ballot] counts in a tally of these ballots, for people: its addend to its answer's score; 0 when it does not vote.
+  // Of the ballots only this one is checked: the others were when they were counted.
   [[nodiscard]] double weight(std::span<const Ballot> ballots, std::size_t ballot) const;
 
   // nullopt: there are no such bounds, or another ballot changes what the ballots before it add.

@@ -1,6 +1,7 @@
 // Canonical forms by kind, and the grouping of one task's answers. docs/voting.md#answers has the grammar and examples.
 #include "margin/answer.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -53,17 +54,20 @@ AnswerGroups group_answers(AnswerKind kind, std::span<const std::optional<std::s
   AnswerGroups groups;
   groups.group.reserve(answers.size());
   groups.canonical.reserve(answers.size());  // never reallocated, so the keys below stay valid
+  constexpr std::size_t kFew = 16;           // distinct answers are compared one by one
   std::unordered_map<std::string_view, std::uint32_t> index;
+  const auto group_of = [&](const std::string& canonical) {
+    if (answers.size() > kFew) return index.try_emplace(canonical, static_cast<std::uint32_t>(index.size())).first->second;
+    return static_cast<std::uint32_t>(std::find(groups.canonical.begin(), groups.canonical.end(), canonical) - groups.canonical.begin());
+  };
   for (const auto& answer : answers) {
     if (!answer) {
       groups.group.push_back(kNoAnswer);
       continue;
     }
     groups.canonical.push_back(canonical_answer(kind, *answer));
-    const auto next = static_cast<std::uint32_t>(index.size());
-    const auto [known, is_new] = index.try_emplace(groups.canonical.back(), next);
-    groups.group.push_back(known->second);
-    if (!is_new) groups.canonical.pop_back();
+    groups.group.push_back(group_of(groups.canonical.back()));
+    if (groups.group.back() + std::size_t{1} < groups.canonical.size()) groups.canonical.pop_back();
   }
   return groups;
 }

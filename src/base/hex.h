@@ -6,10 +6,11 @@
 
 namespace margin::internal {
 
+inline constexpr char kHexDigits[] = "0123456789abcdef";
+
 [[nodiscard]] inline std::string hex(std::uint64_t value) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string text(16, '0');
-  for (std::size_t i = 16; i-- > 0; value >>= 4) text[i] = kDigits[value & 0xf];
+  for (std::size_t i = 16; i-- > 0; value >>= 4) text[i] = kHexDigits[value & 0xf];
   return text;
 }
 

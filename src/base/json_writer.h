@@ -4,9 +4,11 @@
 //   out.open('{').key("n").number(3).key("names").open('[').text("a").close(']').close('}');
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -17,76 +19,86 @@ namespace margin::internal {
 class JsonWriter {
  public:
   JsonWriter& open(char bracket) {
-    separate();
-    out_ += bracket;
-    first_ = true;
-    return *this;
+    char* to = separated(1);
+    *to++ = bracket;
+    return written(to, true);
   }
   JsonWriter& close(char bracket) {
-    out_ += bracket;
-    first_ = false;
-    return *this;
+    char* to = room(1);
+    *to++ = bracket;
+    return written(to, false);
   }
   // `name` is ours: letters that need no escaping.
   JsonWriter& key(std::string_view name) {
-    out_ += first_ ? std::string_view("\"") : std::string_view(",\"");
-    out_ += name;
-    out_ += "\":";
-    first_ = true;
-    return *this;
+    char* to = quoted(separated(name.size() + 3), name);
+    *to++ = ':';
+    return written(to, true);
   }
   // A key that came from outside.
   JsonWriter& foreign_key(std::string_view name) {
-    separate();
-    append_json_string(out_, name);
-    out_ += ':';
-    first_ = true;
-    return *this;
+    text(name);
+    char* to = room(1);
+    *to++ = ':';
+    return written(to, true);
   }
   JsonWriter& text(std::string_view value) {
-    separate();
-    append_json_string(out_, value);
-    return *this;
+    if (!json_plain(value)) return raw(json_string(value));
+    return written(quoted(separated(value.size() + 2), value), false);
   }
   // The shortest decimal that reads back to the same bits; null for what is not finite.
-  JsonWriter& number(double value) { return std::isfinite(value) ? digits(value) : null(); }
-  JsonWriter& number(std::integral auto value) { return digits(value); }
-  JsonWriter& flag(bool value) {
-    separate();
-    out_ += value ? "true" : "false";
-    return *this;
+  JsonWriter& number(double value) {
+    if (!std::isfinite(value)) return null();
+    return written(write_shortest(separated(kShortestMax), value), false);
   }
-  JsonWriter& null() {
-    separate();
-    out_ += "null";
-    return *this;
+  JsonWriter& number(std::integral auto value) {
+    constexpr std::size_t kDigitsMax = 20;
+    char* to = separated(kDigitsMax);
+    return written(std::to_chars(to, to + kDigitsMax, value).ptr, false);
   }
+  JsonWriter& flag(bool value) { return raw(value ? "true" : "false"); }
+  JsonWriter& null() { return raw("null"); }
   // JSON made elsewhere.
   JsonWriter& raw(std::string_view json) {
-    separate();
-    out_ += json;
-    return *this;
+    char* to = separated(json.size());
+    std::memcpy(to, json.data(), json.size());
+    return written(to + json.size(), false);
   }
 
-  [[nodiscard]] const std::string& str() const { return out_; }
-  [[nodiscard]] std::string take() { return std::move(out_); }
-  void reserve(std::size_t bytes) { out_.reserve(bytes); }
+  [[nodiscard]] std::string_view str() const { return {out_.data(), at_}; }
+  [[nodiscard]] std::string take() {
+    out_.resize(at_);
+    at_ = 0;
+    return std::move(out_);
+  }
+  void reserve(std::size_t bytes) { room(bytes); }
 
  private:
-  void separate() {
-    if (!first_) out_ += ',';
-    first_ = false;
+  // Where `bytes` more may be written.
+  char* room(std::size_t bytes) {
+    if (out_.size() - at_ < bytes) out_.resize(std::max(2 * out_.size(), at_ + bytes));
+    return out_.data() + at_;
   }
-
-  JsonWriter& digits(auto value) {
-    char buffer[33] = {','};
-    char* end = std::to_chars(buffer + 1, buffer + sizeof buffer, value).ptr;
-    out_.append(buffer + (first_ ? 1 : 0), end);
-    first_ = false;
+  // The same, behind the comma that is due.
+  char* separated(std::size_t bytes) {
+    char* to = room(bytes + 1);
+    *to = ',';
+    return to + (first_ ? 0 : 1);
+  }
+  static char* quoted(char* to, std::string_view plain) {
+    *to++ = '"';
+    std::memcpy(to, plain.data(), plain.size());
+    to += plain.size();
+    *to++ = '"';
+    return to;
+  }
+  JsonWriter& written(const char* end, bool first) {
+    at_ = static_cast<std::size_t>(end - out_.data());
+    first_ = first;
     return *this;
   }
 
-  std::string out_;
+  std::string out_;  // longer than what was written
+  std::size_t at_ = 0;
   bool first_ = true;
 };
 

@@ -4,15 +4,15 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/hex.h"
+
 namespace margin::internal {
 namespace {
 
-constexpr char kHex[] = "0123456789abcdef";
-
 void append_byte(std::string& out, unsigned char byte) {
   out += "\\x";
-  out += kHex[byte >> 4];
-  out += kHex[byte & 15];
+  out += kHexDigits[byte >> 4];
+  out += kHexDigits[byte & 15];
 }
 
 bool safe(std::uint32_t point) {
@@ -23,6 +23,8 @@ bool safe(std::uint32_t point) {
   const bool no_character = point == 0xfffe || point == 0xffff;  // XML forbids them
   return !control && !layout && !no_character;
 }
+
+bool plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
 }  // namespace
 
@@ -59,17 +61,12 @@ std::string printable(std::string_view text, std::size_t bytes_max) {
   return out;
 }
 
-std::string json_string(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
+bool json_plain(std::string_view text) { return std::all_of(text.begin(), text.end(), plain); }
 
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
   while (!text.empty()) {
     // Most text is plain: taken in one piece.
-    const auto plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
     const auto piece = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), plain) - text.begin());
     out += text.substr(0, piece);
     text.remove_prefix(piece);
@@ -80,7 +77,7 @@ void append_json_string(std::string& out, std::string_view text) {
       // Every unsafe point is below 0x10000, so one escape holds it; U+FFFD stands for what is not UTF-8.
       const std::uint32_t point = sequence.length == 0 ? 0xfffd : sequence.point;
       out += "\\u";
-      for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(point >> shift) & 15];
+      for (int shift = 12; shift >= 0; shift -= 4) out += kHexDigits[(point >> shift) & 15];
     } else {
       if (text[0] == '"' || text[0] == '\\') out += '\\';
       out += text.substr(0, length);
@@ -88,12 +85,15 @@ void append_json_string(std::string& out, std::string_view text) {
     text.remove_prefix(length);
   }
   out += '"';
+  return out;
 }
 
 std::string shortest(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+  char buffer[kShortestMax];
+  return {buffer, write_shortest(buffer, value)};
 }
+
+char* write_shortest(char* to, double value) { return std::to_chars(to, to + kShortestMax, value).ptr; }
 
 std::string json_number(double value) { return std::isfinite(value) ? shortest(value) : "null"; }
 

@@ -21,10 +21,14 @@ struct Utf8 {
 // A JSON string with its quotes. What printable() makes visible is escaped, so JSON may be looked at on a terminal too; bytes that are
 // not UTF-8 become U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
-void append_json_string(std::string& out, std::string_view text);
+// Nothing in it needs escaping.
+[[nodiscard]] bool json_plain(std::string_view text);
 
 // The shortest decimal that reads back to the same bits.
 [[nodiscard]] std::string shortest(double value);
+inline constexpr std::size_t kShortestMax = 24;  // bytes
+// Writes it; returns the end.
+char* write_shortest(char* to, double value);
 // As JSON has it: "null" for NaN and infinities, which JSON does not have.
 [[nodiscard]] std::string json_number(double value);
 

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
+
+#include "base/json_writer.h"
 
 namespace margin::internal {
 namespace {
@@ -32,6 +35,16 @@ TEST(TextTest, JsonNumbersReadBackToTheSameBits) {
   EXPECT_EQ(json_number(1e-300), "1e-300");
   EXPECT_EQ(json_number(std::numeric_limits<double>::quiet_NaN()), "null");
   EXPECT_EQ(json_number(-std::numeric_limits<double>::infinity()), "null");
+}
+
+TEST(JsonWriterTest, PutsCommasAndEscapesWhereTheyBelong) {
+  JsonWriter out;
+  out.open('{').key("n").number(3).key("list").open('[').number(0.25).text("plain").text("a\"\n").null().flag(true).close(']');
+  out.foreign_key("odd\"key").raw("{}").key("empty").open('[').close(']').key("gone").number(std::nan("")).key("big").number(1e300);
+  out.close('}');
+  const std::string expected = R"({"n":3,"list":[0.25,"plain","a\"\u000a",null,true],"odd\"key":{},"empty":[],"gone":null,"big":1e+300})";
+  EXPECT_EQ(out.str(), expected);
+  EXPECT_EQ(out.take(), expected);
 }
 
 }  // namespace

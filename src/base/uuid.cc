@@ -12,8 +12,14 @@ Uuid Uuid::make(std::int64_t time_ms, Random& random) {
   return {high, low};
 }
 
+namespace {
+
+constexpr std::size_t kLength = 36;
+constexpr bool is_dash(std::size_t place) { return place == 8 || place == 13 || place == 18 || place == 23; }
+
+}  // namespace
+
 Result<Uuid> Uuid::parse(std::string_view text) {
-  constexpr std::size_t kLength = 36;
   const auto refused = [] {
     return Error{ErrorCode::kInvalidArgument, "id: expected a UUID such as 0190b5a2-7c3e-7d11-8a4f-2b6c9d0e1f23"};
   };
@@ -22,7 +28,7 @@ Result<Uuid> Uuid::parse(std::string_view text) {
   int digits = 0;
   for (std::size_t i = 0; i < kLength; ++i) {
     const char c = text[i];
-    if (i == 8 || i == 13 || i == 18 || i == 23) {
+    if (is_dash(i)) {
       if (c != '-') return refused();
       continue;
     }
@@ -42,9 +48,16 @@ Result<Uuid> Uuid::parse(std::string_view text) {
 }
 
 std::string Uuid::text() const {
-  std::string digits = internal::hex(high) + internal::hex(low);
-  for (const std::size_t dash : {20U, 16U, 12U, 8U}) digits.insert(dash, 1, '-');
-  return digits;
+  std::string text(kLength, '-');
+  std::uint64_t words[2] = {high, low};
+  int digits = 0;
+  for (std::size_t i = 0; i < kLength; ++i) {
+    if (is_dash(i)) continue;
+    auto& word = words[digits++ / 16];
+    text[i] = internal::kHexDigits[word >> 60];
+    word <<= 4;
+  }
+  return text;
 }
 
 }  // namespace margin

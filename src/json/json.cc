@@ -18,8 +18,6 @@ namespace ondemand = simdjson::ondemand;
 constexpr std::size_t kDigitsExact = 19;
 // So many keys are compared each with each.
 constexpr std::size_t kKeysFew = 8;
-// That an object of ours has.
-constexpr std::size_t kMembersUsual = 16;
 
 std::string_view trimmed(std::string_view token) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
@@ -225,7 +223,6 @@ std::string_view name_of(Json::Type type) {
 
 ObjectReader::ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index)
     : object_(&object), path_(path), index_(index) {
-  asked_.reserve(kMembersUsual);
   if (object.type() != Json::Type::kObject) {
     const std::string place = this->path();
     fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object.type())) + ", expected an object"};
@@ -247,7 +244,8 @@ bool ObjectReader::has(std::string_view key) const {
 }
 
 const Json* ObjectReader::take(std::string_view key) {
-  asked_.push_back(key);
+  asked_ < asked_first_.size() ? void(asked_first_[asked_] = key) : asked_then_.push_back(key);
+  ++asked_;
   const Json* member = object_->find(key);
   return member == nullptr || member->is_null() ? nullptr : member;
 }
@@ -294,12 +292,19 @@ std::optional<double> ObjectReader::in_range(std::string_view key, double low, d
   return value;
 }
 
+bool ObjectReader::was_asked_for(std::string_view key) const {
+  const auto first_end = asked_first_.begin() + static_cast<std::ptrdiff_t>(std::min(asked_, asked_first_.size()));
+  return std::find(asked_first_.begin(), first_end, key) != first_end ||
+         std::find(asked_then_.begin(), asked_then_.end(), key) != asked_then_.end();
+}
+
 std::optional<Fault> ObjectReader::finish() {
   if (fault_ || object_->type() != Json::Type::kObject) return fault_;
   for (const Json& member : object_->items()) {
-    if (std::find(asked_.begin(), asked_.end(), member.key()) != asked_.end()) continue;
+    if (was_asked_for(member.key())) continue;
     std::string shown = internal::printable(member.key(), 60);
-    const std::vector<std::string> known(asked_.begin(), asked_.end());
+    std::vector<std::string> known(asked_then_.begin(), asked_then_.end());
+    for (std::size_t i = 0; i < std::min(asked_, asked_first_.size()); ++i) known.emplace_back(asked_first_[i]);
     fail(shown, "unknown field" + internal::suggestion(member.key(), known));
     break;
   }

@@ -3,6 +3,7 @@
 // Numbers are read to the last bit whatever their length; depth, size and duplicate keys are checked once, while parsing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -96,11 +97,15 @@ class ObjectReader {
   const Json* typed(std::string_view key, Json::Type type, std::string_view expected);
 
   [[nodiscard]] std::string path() const;
+  [[nodiscard]] bool was_asked_for(std::string_view key) const;
 
   const Json* object_;
   std::string_view path_;
   std::optional<std::size_t> index_;
-  std::vector<std::string_view> asked_;  // keys are literals
+  // Keys, which are literals; the first ones here, so that a small object needs no memory of its own.
+  std::array<std::string_view, 12> asked_first_;
+  std::size_t asked_ = 0;
+  std::vector<std::string_view> asked_then_;
   std::optional<Fault> fault_;
 };
 

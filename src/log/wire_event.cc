@@ -142,7 +142,7 @@ void to_wire(const RecordedResponse& from, wire::RecordedResponse& to) {
   to.set_channel(channel);
   if (confidence) to.set_confidence(*confidence);
   to.set_answer(answer + 1);
-  to.set_answer_text(answer_text);
+  if (!answer_text.empty()) to.set_answer_text(answer_text);
   to.set_abstained(abstained);
   to.set_calibrated(calibrated);
   to.set_audit(audit);
@@ -196,8 +196,8 @@ bool from_wire(const wire::Sureness& from, Sureness& to) {
 void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
   const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
                decisive, audit_rate, probe, vote, propensity] = from;
-  to.set_task(task);
-  to.set_segment(segment);
+  if (!task.empty()) to.set_task(task);
+  if (!segment.empty()) to.set_segment(segment);
   to.set_kind(static_cast<std::uint32_t>(kind));
   for (const RecordedResponse& response : responses) to_wire(response, *to.add_responses());
   for (const Digest& answer : answers) to_wire(answer, *to.add_answers());
@@ -211,7 +211,7 @@ void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
   to.set_abstained(abstained);
   to.set_audit_rate(audit_rate);
   to.set_probe(probe);
-  to.set_vote(vote);
+  if (!vote.empty()) to.set_vote(vote);
   if (propensity != 1.0) to.set_propensity(propensity);
   for (const auto& [model, answer] : decisive) {
     wire::DecisiveModel& each = *to.add_decisive();

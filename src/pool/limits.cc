@@ -1,6 +1,7 @@
 #include "pool/limits.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,6 +42,21 @@ std::string at(std::string_view list, std::size_t index, std::string_view field)
   return std::string(list) + "[" + std::to_string(index) + "]." + std::string(field);
 }
 
+// The first response whose model and channel an earlier one has.
+template <class R>
+std::optional<std::size_t> first_repeated(const std::vector<R>& responses) {
+  constexpr std::size_t kFew = 16;  // are compared each with each
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    const R& response = responses[i];
+    const auto same = [&](const R& other) { return other.model == response.model && other.channel == response.channel; };
+    const bool repeated = responses.size() <= kFew ? std::any_of(responses.data(), responses.data() + i, same)
+                                                   : !seen.emplace(response.model, response.channel).second;
+    if (repeated) return i;
+  }
+  return std::nullopt;
+}
+
 // What questions and decisions have in common; R is Response or RecordedResponse.
 template <class R>
 Status check_responses(const std::vector<R>& responses, std::string_view segment, const PoolConfigured& config) {
@@ -50,17 +66,16 @@ Status check_responses(const std::vector<R>& responses, std::string_view segment
     return {ErrorCode::kLimit, "responses: got " + std::to_string(responses.size()) +
                                    ", expected at most responses_max = " + std::to_string(config.responses_max)};
   }
-  std::set<std::pair<std::string_view, std::string_view>> seen;
   for (std::size_t i = 0; i < responses.size(); ++i) {
     const R& response = responses[i];
     // The fields' names are put together only for those who will read them.
     if (!check_model_name({}, response.model)) return check_model_name(at("responses", i, "model"), response.model);
     if (!check_label({}, response.channel, 1)) return check_label(at("responses", i, "channel"), response.channel, 1);
-    if (!seen.emplace(response.model, response.channel).second) return invalid(at("responses", i, "model"), "each model once per channel");
     if (response.confidence && !std::isnan(*response.confidence) && !is_probability(*response.confidence)) {
       return out_of_range(at("responses", i, "confidence"), *response.confidence, "a number in [0, 1], or none");
     }
   }
+  if (const auto repeated = first_repeated(responses)) return invalid(at("responses", *repeated, "model"), "each model once per channel");
   return {};
 }
 

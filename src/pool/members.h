@@ -33,6 +33,10 @@ class Members {
   [[nodiscard]] const Member& operator[](ModelId model) const { return members_[model]; }
   [[nodiscard]] Member& operator[](ModelId model) { return members_[model]; }
   [[nodiscard]] std::optional<ModelId> find(std::string_view name) const;
+  // The same, sooner when the guess is right.
+  [[nodiscard]] std::optional<ModelId> find(std::string_view name, ModelId guess) const {
+    return guess < members_.size() && members_[guess].name == name ? guess : find(name);
+  }
   // Only those that have joined.
   [[nodiscard]] std::optional<ModelId> find_joined(std::string_view name) const;
 

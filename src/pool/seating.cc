@@ -8,10 +8,15 @@ std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, s
                                             const Cells& cells) {
   std::vector<Seat> seats;
   seats.reserve(speakers.size());
-  for (const Speaker& speaker : speakers) {
-    const auto model = members.find(speaker.model);
-    const auto cell = cells.find(speaker.channel, segment);
+  // Most pools ask the same models in the same order, in one channel.
+  ModelId guess = 0;
+  std::optional<CellId> cell;
+  for (std::size_t i = 0; i < speakers.size(); ++i) {
+    const Speaker& speaker = speakers[i];
+    const auto model = members.find(speaker.model, guess);
+    if (i == 0 || speaker.channel != speakers[i - 1].channel) cell = cells.find(speaker.channel, segment);
     if (!model || !cell) return std::nullopt;
+    guess = *model + 1;
     const Member& member = members[*model];
     if (speaker.usable && !member.joined()) return std::nullopt;
     const bool part = speaker.usable && member.present();

@@ -55,13 +55,11 @@ void Insight::meet(const Event& event, const DecisionMade& decision) {
   const std::hash<std::string> hash;
   const std::size_t segment = hash(decision.segment) * 31;
   for (const RecordedResponse& response : decision.responses) {
-    if (!models_.contains(response.model)) {
-      models_.insert(response.model);
-      history_.mark({event.time_ms, "joined", response.model});
-    }
     // What is forgotten is only looked at once more.
     if (met_.size() >= kMetMax) met_.clear();
-    if (met_.insert((hash(response.model) * 31 + hash(response.channel)) * 31 + segment).second) history_.somebody_new();
+    if (!met_.insert((hash(response.model) * 31 + hash(response.channel)) * 31 + segment).second) continue;
+    history_.somebody_new();
+    if (models_.insert(response.model).second) history_.mark({event.time_ms, "joined", response.model});
   }
 }
 

@@ -35,16 +35,15 @@ std::vector<Voter> voters_to_try(const Vote& vote, std::span<const Ballot> ballo
 
 std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::uint32_t answers, std::size_t models_max) {
   Tally tally;
-  vote.tally(ballots, answers, tally);
-  const std::uint32_t selected = tally.winner;
+  const std::uint32_t selected = vote.count(ballots, answers, tally);
   std::vector<Absence> decisive;
   std::vector<Ballot> rest;
   rest.reserve(ballots.size());
   for (const Voter& voter : voters_to_try(vote, ballots, models_max)) {
     rest.clear();
     std::copy_if(ballots.begin(), ballots.end(), std::back_inserter(rest), [&](const Ballot& other) { return other.model != voter.model; });
-    vote.tally(rest, answers, tally);
-    if (tally.winner != selected) decisive.push_back({voter.model, tally.winner});
+    const std::uint32_t winner = vote.count(rest, answers, tally);
+    if (winner != selected) decisive.push_back({voter.model, winner});
   }
   return decisive;
 }

@@ -23,8 +23,8 @@ void check_ballots(std::span<const Ballot> ballots, std::uint32_t answers) {
 }
 
 bool votes(std::span<const Ballot> ballots, std::size_t ballot) {
-  check_ballots(ballots, kNoAnswer);
   MARGIN_CHECK(ballot < ballots.size(), "the ballot is one of the ballots");
+  check_ballots(ballots.subspan(ballot, 1), kNoAnswer);
   return ballots[ballot].answer != kNoAnswer;
 }
 
@@ -40,24 +40,29 @@ std::optional<std::size_t> lone_ballot(std::span<const Ballot> ballots) {
 
 }  // namespace
 
-void Vote::tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const {
+std::uint32_t Vote::count(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const {
   check_ballots(ballots, answers);
   tally.votes.assign(answers, 0);
   tally.scores.assign(answers, 0.0);
-  tally.shares.assign(answers, 0.0);
   tally.winner = kNoAnswer;
-  tally.ballot = 0;
-  tally.share = 0.0;
-  tally.runner_up_gap = 0.0;
+  bool somebody = false;
   for (std::size_t i = 0; i < ballots.size(); ++i) {
     const std::uint32_t answer = ballots[i].answer;
     if (answer == kNoAnswer) continue;
+    somebody = true;
     ++tally.votes[answer];
     tally.scores[answer] += addend(ballots, i);
   }
-  if (std::all_of(tally.votes.begin(), tally.votes.end(), [](std::uint32_t votes) { return votes == 0; })) return;
+  if (somebody) tally.winner = select(ballots, tally);
+  return tally.winner;
+}
 
-  tally.winner = select(ballots, tally);
+void Vote::tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const {
+  tally.shares.assign(answers, 0.0);
+  tally.ballot = 0;
+  tally.share = 0.0;
+  tally.runner_up_gap = 0.0;
+  if (count(ballots, answers, tally) == kNoAnswer) return;
   share_out(ballots, tally);
   tally.share = tally.shares[tally.winner];
   double next = 0.0;
