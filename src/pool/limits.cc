@@ -184,8 +184,8 @@ Status check_outcome(const OutcomeObserved& outcome, const PoolConfigured& confi
   }
   for (std::size_t i = 0; i < outcome.grades.size(); ++i) {
     const Grade& grade = outcome.grades[i];
-    if (Status status = check_model_name(at("grades", i, "model"), grade.model); !status) return status;
-    if (Status status = check_label(at("grades", i, "channel"), grade.channel, 0); !status) return status;
+    if (!check_model_name({}, grade.model)) return check_model_name(at("grades", i, "model"), grade.model);
+    if (!check_label({}, grade.channel, 0)) return check_label(at("grades", i, "channel"), grade.channel, 0);
     if (!is_probability(grade.outcome)) return out_of_range(at("grades", i, "outcome"), grade.outcome, "a number in [0, 1]");
   }
   return {};
