@@ -63,15 +63,16 @@ void Checkpointer::wait_until_carried_over() {
   changed_.wait(lock, [this] { return closing_ || (!working_ && !worth_while()); });
 }
 
-bool Checkpointer::journal_is_too_long() {
+bool Checkpointer::rest_is_due() const { return too_long() && (pages_ >= 2 * kJournalPagesMax || !(working_ || worth_while())); }
+
+bool Checkpointer::wants_the_rest_soon() {
   const std::lock_guard lock(mutex_);
-  return too_long();
+  return rest_is_due();
 }
 
 bool Checkpointer::wants_the_rest_done() {
   std::unique_lock lock(mutex_);
-  if (!too_long()) return false;
-  if (pages_ < 2 * kJournalPagesMax && (working_ || worth_while())) return false;
+  if (!rest_is_due()) return false;
   changed_.wait(lock, [this] { return !working_; });
   tried_ = pages_;
   return true;

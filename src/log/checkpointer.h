@@ -27,18 +27,19 @@ class Checkpointer {
   void journal_has(int pages);
   // Waits until most of it is carried over: for whoever writes much that nobody waits for.
   void wait_until_carried_over();
-  // Whether it is so long that it should begin anew.
-  [[nodiscard]] bool journal_is_too_long();
   // Whether the journal is so long that it must begin anew, and so much of it is carried over that the rest takes little time. The
   // writer then does that rest and, since no commit comes in between, its next transaction begins at the front. Waits for a checkpoint
   // that is under way only when the journal is twice as long as it should be.
   [[nodiscard]] bool wants_the_rest_done();
+  // The same, said before: whoever must not wait leaves the next commit to who may. Until then the journal only grows.
+  [[nodiscard]] bool wants_the_rest_soon();
 
  private:
   void work();
   // With the lock.
   [[nodiscard]] bool worth_while() const;
   [[nodiscard]] bool too_long() const;
+  [[nodiscard]] bool rest_is_due() const;
 
   Database database_;
   std::mutex mutex_;

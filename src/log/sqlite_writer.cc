@@ -193,7 +193,7 @@ Status SqliteWriter::commit(std::span<Waiting> batch) {
 }
 
 bool SqliteWriter::commit_at_once(std::span<Waiting> batch) {
-  if (checkpointer_.journal_is_too_long()) return false;
+  if (checkpointer_.wants_the_rest_soon()) return false;
   sqlite3_busy_timeout(database_.handle(), 0);
   const bool written = write(batch).ok();
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(options_.busy_wait.count()));

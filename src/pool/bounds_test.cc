@@ -52,6 +52,20 @@ TEST_F(BoundsTest, Responses) {
   EXPECT_EQ(outcome(decide({{"a", "x"}}), {{"a", 1.0}, {"b", 1.0}, {"c", 1.0}}).error->code, ErrorCode::kLimit);
 }
 
+TEST_F(BoundsTest, AModelAnswersOncePerChannelHoweverManyAnswer) {
+  configure({});
+  for (const int responses : {2, 16, 17, 40}) {
+    Question all;
+    for (int i = 0; i < responses; ++i) all.responses.push_back({.model = "m" + std::to_string(i), .answer = "x", .confidence = 0.5});
+    all.responses.back().model = "m0";
+    const auto twice = pool_.decide(all);
+    ASSERT_FALSE(twice.ok());
+    EXPECT_EQ(twice.error().message, "responses[" + std::to_string(responses - 1) + "].model: expected each model once per channel");
+    all.responses.back().channel = "other";
+    EXPECT_TRUE(pool_.decide(all).ok()) << responses;
+  }
+}
+
 TEST_F(BoundsTest, DecisionsBeyondTheBoundForgetTheOldest) {
   configure({.decisions_max = 2});
   const Uuid first = decide({{"a", "x"}});
