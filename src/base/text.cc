@@ -93,7 +93,21 @@ std::string shortest(double value) {
   return {buffer, write_shortest(buffer, value)};
 }
 
-char* write_shortest(char* to, double value) { return std::to_chars(to, to + kShortestMax, value).ptr; }
+char* write_shortest(char* to, double value) {
+  // What people and models write, 0.95: no other decimal of so few digits reads back to the same bits. Below 0.001 an exponent is shorter.
+  if (value >= 0.001 && value < 1.0) {
+    auto digits = static_cast<unsigned>(value * 10'000 + 0.5);
+    if (digits / 10'000.0 == value && digits < 10'000) {
+      int count = 4;
+      for (; digits % 10 == 0; digits /= 10) --count;
+      to[0] = '0';
+      to[1] = '.';
+      for (int i = count; i > 0; --i, digits /= 10) to[i + 1] = static_cast<char>('0' + digits % 10);
+      return to + 2 + count;
+    }
+  }
+  return std::to_chars(to, to + kShortestMax, value).ptr;
+}
 
 std::string json_number(double value) { return std::isfinite(value) ? shortest(value) : "null"; }
 

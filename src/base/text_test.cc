@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -35,6 +36,19 @@ TEST(TextTest, JsonNumbersReadBackToTheSameBits) {
   EXPECT_EQ(json_number(1e-300), "1e-300");
   EXPECT_EQ(json_number(std::numeric_limits<double>::quiet_NaN()), "null");
   EXPECT_EQ(json_number(-std::numeric_limits<double>::infinity()), "null");
+}
+
+TEST(TextTest, NumbersAreWrittenAsTheStandardLibraryWritesThem) {
+  const auto by_to_chars = [](double value) {
+    char buffer[kShortestMax];
+    return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  };
+  for (int i = -10; i <= 20'010; ++i) {
+    const double value = i / 10'000.0;
+    for (const double near : {value, std::nextafter(value, -1.0), std::nextafter(value, 3.0), value / 10.0, value * 1e6}) {
+      ASSERT_EQ(shortest(near), by_to_chars(near));
+    }
+  }
 }
 
 TEST(JsonWriterTest, PutsCommasAndEscapesWhereTheyBelong) {

@@ -23,9 +23,12 @@ void render_response(JsonWriter& out, const RecordedResponse& response) {
     out.key("stated").null().key("calibrated").null().close('}');
     return;
   }
-  out.key("stated").number(*response.confidence).key("calibrated").number(response.calibrated);
-  out.key("factor").number(response.factor).key("band").number(response.band).key("n").number(response.n);
-  out.key("weight").number(response.weight);
+  char digits[internal::kShortestMax];
+  const std::string_view calibrated(digits, internal::write_shortest(digits, response.calibrated));
+  out.key("stated").number(*response.confidence).key("calibrated").raw(calibrated);
+  out.key("factor").number(response.factor).key("band").number(response.band).key("n").number(response.n).key("weight");
+  // With the vote `sum` they are the same.
+  response.weight == response.calibrated ? out.raw(calibrated) : out.number(response.weight);
   render_terms(out, "weight_of", response.terms);
   out.close('}');
 }
