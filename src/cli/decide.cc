@@ -74,7 +74,7 @@ int run(const DecideFlags& flags) {
     return complain("decide: expected either responses, MODEL=ANSWER:CONFIDENCE, or --body FILE");
   const Result<std::string> body = flags.body.empty() ? body_of(flags) : read_body(flags.body);
   if (!body) return complain(body.error().message);
-  return flags.server.post("/v1/decide", *body, {}, client::decision_words);
+  return flags.server.ask({.path = "/v1/decide", .body = *body}, client::decision_words);
 }
 
 }  // namespace

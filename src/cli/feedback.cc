@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/server_commands.h"
@@ -78,9 +77,9 @@ int run(const FeedbackCommandFlags& flags) {
   if (forms != 1) return complain("feedback: expected exactly one of --correct-answer, --outcome and --outcomes");
   const Result<std::string> body = body_of(flags);
   if (!body) return complain(body.error().message);
-  std::vector<std::pair<std::string, std::string>> headers;
-  if (!flags.idempotency_key.empty()) headers.emplace_back("Idempotency-Key", flags.idempotency_key);
-  return flags.server.post("/v1/feedback", *body, headers, client::receipt_words);
+  client::HttpRequest request{.path = "/v1/feedback", .body = *body};
+  if (!flags.idempotency_key.empty()) request.headers.emplace_back("Idempotency-Key", flags.idempotency_key);
+  return flags.server.ask(std::move(request), client::receipt_words);
 }
 
 }  // namespace

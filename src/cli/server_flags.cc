@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
-#include "client/http_client.h"
 #include "client/words.h"
 #include "file/file.h"
 
@@ -46,14 +45,12 @@ void ServerFlags::add_to(CLI::App& app) {
   app.add_flag("--json", json, "Print the server's answer as it is");
 }
 
-int ServerFlags::post(const std::string& path, const std::string& body, const std::vector<std::pair<std::string, std::string>>& headers,
-                      const std::function<std::string(std::string_view json)>& words) const {
+int ServerFlags::ask(client::HttpRequest request, const std::function<std::string(std::string_view json)>& words) const {
   const Result<client::Endpoint> endpoint = client::parse_endpoint(server);
   if (!endpoint) return complain("--server: " + endpoint.error().message);
   const Result<std::string> key = find_key(key_file);
   if (!key) return complain(key.error().message);
-  client::HttpRequest request{.path = path, .headers = headers, .body = body};
-  request.headers.emplace_back("Content-Type", "application/json");
+  if (!request.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
   if (!key->empty()) request.headers.emplace_back("Authorization", "Bearer " + *key);
   const Result<client::HttpReply> reply = client::ask(*endpoint, request, {.certificates = certificates, .timeout_s = timeout_s});
   if (!reply) return complain(reply.error().message, reply.error().code == ErrorCode::kInvalidArgument ? kBadInput : kFailed);

@@ -1,13 +1,12 @@
-// How a command reaches a running server: --server, the key, and what becomes of the answer. Used by decide and feedback.
+// How a command reaches a running server: --server, the key, and what becomes of the answer. Used by decide, feedback and state erase.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "client/http_client.h"
 #include "margin/result.h"
 
 namespace margin::cli {
@@ -21,10 +20,9 @@ struct ServerFlags {
 
   void add_to(CLI::App& app);
 
-  // Posts `body` and prints the answer, as `words` puts it for people or as it came (--json). Returns the exit code: 2 when the server
+  // Asks, and prints the answer, as `words` puts it for people or as it came (--json). Returns the exit code: 2 when the server
   // refuses what it was asked, 1 when it does not answer, does not let us in or fails.
-  [[nodiscard]] int post(const std::string& path, const std::string& body, const std::vector<std::pair<std::string, std::string>>& headers,
-                         const std::function<std::string(std::string_view json)>& words) const;
+  [[nodiscard]] int ask(client::HttpRequest request, const std::function<std::string(std::string_view json)>& words) const;
 };
 
 // All of a file, "-" the standard input; what a person types as a body.

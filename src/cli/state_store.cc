@@ -1,4 +1,4 @@
-// `margin state backup`, `restore`, `compact` and `erase`: a store copied, put back, made smaller and rid of one decision's texts.
+// `margin state backup`, `restore` and `compact`: a store copied, put back and made smaller.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -90,21 +90,6 @@ int compact(const CompactFlags& flags) {
   return print(fmt::format("pool {}: events {} to {} are retained\n", internal::printable(flags.pool), before, state->next));
 }
 
-int erase_decision(const std::string& store, const std::string& decision) {
-  const auto id = Uuid::parse(decision);
-  if (!id) return complain("--decision: got " + internal::printable(decision) + ", expected the id of a decision");
-  const auto log = SqliteLog::open(store);
-  if (!log) return refuse(log.error());
-  const auto erased = (*log)->erase(*id);
-  if (!erased) return refuse({erased.error().code, named(store) + ": " + erased.error().message});
-  print(fmt::format("decision {}: texts of {} event{} erased\n", id->text(), erased->records, erased->records == 1 ? "" : "s"));
-  for (const Uuid feedback : erased->needed) {
-    complain("feedback " + feedback.text() + " came before the decision: the text of its right answer stays until margin state compact " +
-             "has taken it out of the log; then erase again");
-  }
-  return erased->needed.empty() ? 0 : kFailed;
-}
-
 }  // namespace
 
 Command add_state_backup(CLI::App& state) {
@@ -140,15 +125,6 @@ Command add_state_compact(CLI::App& state) {
       ->type_name("WHAT")
       ->capture_default_str();
   return {app, [flags] { return compact(*flags); }};
-}
-
-Command add_state_erase(CLI::App& state) {
-  CLI::App* app = state.add_subcommand("erase", "Take the texts of one decision out of a store that no server has; the state stays");
-  const auto store = std::make_shared<std::string>();
-  const auto decision = std::make_shared<std::string>();
-  app->add_option("STORE", *store, "The file that the server keeps its events in")->required()->type_name("");
-  app->add_option("--decision", *decision, "Which decision")->required()->type_name("ID");
-  return {app, [store, decision] { return erase_decision(*store, *decision); }};
 }
 
 }  // namespace margin::cli

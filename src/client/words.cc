@@ -71,6 +71,20 @@ std::string receipt_words(std::string_view json) {
   return text + "\n  feedback " + text_at(receipt, "feedback_id") + "\n";
 }
 
+std::string erasure_words(std::string_view json) {
+  dom::parser parser;
+  dom::element erasure;
+  std::uint64_t records = 0;
+  if (parser.parse(json.data(), json.size()).get(erasure) != simdjson::SUCCESS) return "";
+  if (erasure.at_key("erased").get_uint64().get(records) != simdjson::SUCCESS) return "";
+  std::string text =
+      fmt::format("decision {}: texts of {} event{} erased\n", text_at(erasure, "decision_id"), records, records == 1 ? "" : "s");
+  const std::string needed = names_at(erasure, "still_needed");
+  if (!needed.empty())
+    text += "  the right answer that came before the decision stays until the log is compacted: feedback " + needed + "\n";
+  return text;
+}
+
 std::string error_words(std::string_view json) {
   dom::parser parser;
   dom::element error;

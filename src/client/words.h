@@ -6,9 +6,11 @@
 
 namespace margin::client {
 
-// The body of an answer to /v1/decide or /v1/feedback in a few lines; empty when it is not what that route answers.
+// The body of an answer to /v1/decide, /v1/feedback or /v1/decisions/{decision}/texts in a few lines; empty when it is not what that route
+// answers.
 [[nodiscard]] std::string decision_words(std::string_view json);
 [[nodiscard]] std::string receipt_words(std::string_view json);
+[[nodiscard]] std::string erasure_words(std::string_view json);
 // The message of {"error":{"message",...}}, or the body itself where it is something else.
 [[nodiscard]] std::string error_words(std::string_view json);
 

@@ -1,5 +1,7 @@
 #include "log/erasure.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -28,19 +30,19 @@ struct PoolRows {
   std::uint64_t base = 0;
 };
 
-class Eraser {
+class StoreEraser {
  public:
-  Eraser(Database& database, const Uuid& decision) : database_(database), decision_(decision) {}
+  StoreEraser(Database& database, TextEraser& texts) : database_(database), texts_(texts) {}
 
-  Result<Erasure> run() {
+  Status run() {
     Result<std::vector<PoolRows>> pools = all_pools();
     if (!pools) return pools.error();
     for (const PoolRows& pool : *pools) {
-      if (Status status = in_events(pool); !status) return status.error();
-      if (Status status = in_audit(pool); !status) return status.error();
+      if (!texts_.concerns(pool.name)) continue;
+      if (Status status = in_events(pool); !status) return status;
+      if (Status status = in_audit(pool); !status) return status;
     }
-    if (found_) return std::move(erased_);
-    return {ErrorCode::kNotFound, "decision: no event of " + decision_.text() + " is in the store"};
+    return {};
   }
 
  private:
@@ -97,7 +99,8 @@ class Eraser {
         each_row("SELECT row, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3", pool, [&](Row& row) -> Status {
           before = chain_next(before, row.record);
           if (before != row.checksum) return damaged(pool, row);
-          if (Status erased = erase(pool, row, Folded::kStill); !erased) return erased;
+          const Result<bool> erased = texts_.erase(row.record, pool.name, offset_of(row.number), TextEraser::Folded::kStill);
+          if (!erased) return erased.error();
           after = chain_next(after, row.record);
           return after == before ? Status() : update(row.number, after, std::string_view(row.record)).finish();
         });
@@ -108,44 +111,14 @@ class Eraser {
   Status in_audit(const PoolRows& pool) {
     Statement update;
     if (Status status = database_.prepare(update, "UPDATE audit SET checksum = ?2, record = ?3 WHERE row = ?1"); !status) return status;
-    return each_row(
-        "SELECT row, checksum, record FROM audit WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3", pool, [&](Row& row) -> Status {
-          const auto seed = static_cast<std::uint64_t>(row.number);
-          if (chain_next(seed, row.record) != row.checksum) return damaged(pool, row);
-          const std::uint64_t records = erased_.records;
-          if (Status erased = erase(pool, row, Folded::kNoLonger); !erased) return erased;
-          return erased_.records == records ? Status()
-                                            : update(row.number, chain_next(seed, row.record), std::string_view(row.record)).finish();
-        });
-  }
-
-  enum class Folded { kStill, kNoLonger };
-
-  // Takes the texts out of the row's record if it is about the decision.
-  Status erase(const PoolRows& pool, Row& row, Folded folded) {
-    Result<Record> record = decode(row.record, pool.name, offset_of(row.number));
-    if (!record) return record.error();
-    EventBody& body = record->event.body;
-    if (auto* decision = std::get_if<DecisionMade>(&body); decision != nullptr && record->event.id == decision_) {
-      decision->task.clear();
-    } else if (auto* outcome = std::get_if<OutcomeObserved>(&body); outcome != nullptr && outcome->decision == decision_) {
-      // The fold compares this text with the answers when the decision comes after it.
-      if (folded == Folded::kStill && outcome->gold) erased_.needed.push_back(record->event.id);
-      if (folded == Folded::kStill || !outcome->gold) return found();
-    } else {
-      return {};
-    }
-    forget_answers(body);
-    std::string rest;
-    encode(record->event, record->mark, record->note, rest);
-    if (rest != row.record) ++erased_.records;
-    row.record = std::move(rest);
-    return found();
-  }
-
-  Status found() {
-    found_ = true;
-    return {};
+    return each_row("SELECT row, checksum, record FROM audit WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3", pool,
+                    [&](Row& row) -> Status {
+                      const auto seed = static_cast<std::uint64_t>(row.number);
+                      if (chain_next(seed, row.record) != row.checksum) return damaged(pool, row);
+                      const Result<bool> erased = texts_.erase(row.record, pool.name, offset_of(row.number), TextEraser::Folded::kNoLonger);
+                      if (!erased) return erased.error();
+                      return *erased ? update(row.number, chain_next(seed, row.record), std::string_view(row.record)).finish() : Status();
+                    });
   }
 
   static Error damaged(const PoolRows& pool, const Row& row) {
@@ -154,13 +127,59 @@ class Eraser {
   }
 
   Database& database_;
-  const Uuid decision_;
-  Erasure erased_;
-  bool found_ = false;
+  TextEraser& texts_;
 };
+
+// Whose texts the event may have.
+std::optional<Uuid> decision_of(const Event& event) {
+  if (std::holds_alternative<DecisionMade>(event.body)) return event.id;
+  if (const auto* outcome = std::get_if<OutcomeObserved>(&event.body)) return outcome->decision;
+  return std::nullopt;
+}
 
 }  // namespace
 
-Result<Erasure> erase_texts(Database& database, const Uuid& decision) { return Eraser(database, decision).run(); }
+TextEraser::TextEraser(std::span<const ErasureWanted> wanted) : wanted_(wanted), erased_(wanted.size()) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) places_.emplace(wanted[i].decision, i);
+}
+
+bool TextEraser::concerns(std::string_view pool) const {
+  return std::any_of(wanted_.begin(), wanted_.end(), [&](const ErasureWanted& one) { return one.pool.empty() || one.pool == pool; });
+}
+
+Result<bool> TextEraser::erase(std::string& record, std::string_view pool, std::uint64_t offset, Folded folded) {
+  Result<Record> decoded = decode(record, pool, offset);
+  if (!decoded) return decoded.error();
+  EventBody& body = decoded->event.body;
+  const std::optional<Uuid> decision = decision_of(decoded->event);
+  const auto [first, last] = decision ? places_.equal_range(*decision) : std::pair(places_.end(), places_.end());
+  if (first == last) return false;
+  const auto* outcome = std::get_if<OutcomeObserved>(&body);
+  // The fold compares the right answer with the answers when the decision comes after it.
+  const bool needed = outcome != nullptr && outcome->gold && folded == Folded::kStill;
+  if (auto* made = std::get_if<DecisionMade>(&body)) made->task.clear();
+  if (!needed) forget_answers(body);
+  std::string rest;
+  encode(decoded->event, decoded->mark, decoded->note, rest);
+  const bool texts = rest != record;
+  bool changed = false;
+  for (auto place = first; place != last; ++place) {
+    const ErasureWanted& wanted = wanted_[place->second];
+    if (!wanted.pool.empty() && wanted.pool != pool) continue;
+    Erasure& erasure = erased_[place->second];
+    erasure.found = true;
+    if (needed) erasure.needed.push_back(decoded->event.id);
+    if (!texts) continue;
+    ++erasure.records;
+    if (!std::exchange(changed, true) && !wanted.note.empty()) decoded->note += (decoded->note.empty() ? "" : "; ") + wanted.note;
+  }
+  if (!changed) return false;
+  decoded->note.resize(std::min(decoded->note.size(), kNoteBytesMax));
+  record.clear();
+  encode(decoded->event, decoded->mark, decoded->note, record);
+  return true;
+}
+
+Status erase_texts(Database& database, TextEraser& eraser) { return StoreEraser(database, eraser).run(); }
 
 }  // namespace margin::internal

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <array>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <thread>
 
 #include "log/log_fixture.h"
 #include "log/recovery.h"
@@ -52,6 +55,11 @@ class ErasureTest : public testing::Test {
     if (!live_) live_.emplace(*log_, "p");
     return *live_;
   }
+  Result<Erasure> erase(const Uuid& decision, const std::string& note = "") {
+    auto erased = log_->erase(std::array{ErasureWanted{.decision = decision, .note = note}});
+    if (!erased) return erased.error();
+    return erased->front();
+  }
   std::vector<Record> events() { return log_->read("p", 0, 10'000).value(); }
   Digest recovered() { return recover(*log_, "p").value().pool.digest(); }
 
@@ -71,7 +79,7 @@ TEST_F(ErasureTest, TheTextsAreGoneAndNothingElseHasChanged) {
   const Digest digest = recovered();
   ASSERT_TRUE(stored(kSecret));
 
-  const Result<Erasure> erased = log_->erase(decision);
+  const Result<Erasure> erased = erase(decision, "erased by ada");
   ASSERT_TRUE(erased.ok()) << erased.error().message;
   EXPECT_EQ(erased->records, 1U);
   EXPECT_TRUE(erased->needed.empty());
@@ -85,6 +93,7 @@ TEST_F(ErasureTest, TheTextsAreGoneAndNothingElseHasChanged) {
     if (expected.event.id == decision) {
       auto& made = std::get<DecisionMade>(expected.event.body);
       made.task.clear();
+      expected.note = "erased by ada";
       for (RecordedResponse& response : made.responses) response.answer_text.clear();
     }
     EXPECT_EQ(after[i], expected) << i;
@@ -106,10 +115,12 @@ TEST_F(ErasureTest, TheTextsAreGoneAndNothingElseHasChanged) {
 
 TEST_F(ErasureTest, ASecondTimeThereIsNothingLeftToErase) {
   const Uuid decision = decide(kSecret);
-  EXPECT_EQ(log_->erase(decision).value().records, 1U);
-  EXPECT_EQ(log_->erase(decision).value().records, 0U);
+  EXPECT_EQ(erase(decision, "first").value().records, 1U);
+  const std::vector<Record> before = events();
+  EXPECT_EQ(erase(decision, "second").value().records, 0U);
+  EXPECT_EQ(events(), before) << "nor was it erased by somebody else";
   Random random(9);
-  EXPECT_EQ(log_->erase(Uuid::make(1, random)).error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(erase(Uuid::make(1, random)).value().found);
 }
 
 TEST_F(ErasureTest, TheAuditForgetsTooWithTheRightAnswerOfEarlyFeedback) {
@@ -118,8 +129,8 @@ TEST_F(ErasureTest, TheAuditForgetsTooWithTheRightAnswerOfEarlyFeedback) {
   const Uuid feedback = live().put(OutcomeObserved{.decision = early, .gold = kSecret});
   const Uuid decision = decide(kSecret);
   live().tasks(3);
-  EXPECT_EQ(log_->erase(decision).value().records, 1U);
-  const Erasure held = log_->erase(early).value();
+  EXPECT_EQ(erase(decision).value().records, 1U);
+  const Erasure held = erase(early).value();
   EXPECT_EQ(held.records, 0U);
   EXPECT_EQ(held.needed, std::vector<Uuid>{feedback}) << "its decision may still come, and be compared with it";
   EXPECT_TRUE(stored(kSecret));
@@ -127,12 +138,58 @@ TEST_F(ErasureTest, TheAuditForgetsTooWithTheRightAnswerOfEarlyFeedback) {
 
   live().keep_snapshot();
   ASSERT_TRUE(log_->compact("p", live().next(), AuditKept::kEverything).ok());
-  EXPECT_EQ(log_->erase(early).value().records, 1U);
-  EXPECT_EQ(log_->erase(second).value().records, 1U);
+  EXPECT_EQ(erase(early).value().records, 1U);
+  EXPECT_EQ(erase(second).value().records, 1U);
   EXPECT_FALSE(stored(kSecret));
   EXPECT_EQ(std::get<DecisionMade>(log_->find("p", second).value()->event.body).responses.size(), 2U);
   EXPECT_TRUE(log_->check_file().ok());
   EXPECT_EQ(recovered(), live().pool().digest());
+}
+
+TEST_F(ErasureTest, SeveralAtOnceAndOnlyInThePoolThatIsNamed) {
+  const Uuid first = decide(kSecret);
+  const Uuid second = decide("of another person");
+  const auto erased = log_->erase(std::array{ErasureWanted{.decision = first, .pool = "p"}, ErasureWanted{.decision = second, .pool = "q"},
+                                             ErasureWanted{.decision = first}});
+  ASSERT_TRUE(erased.ok());
+  EXPECT_TRUE((*erased)[0].found);
+  EXPECT_FALSE((*erased)[1].found);
+  EXPECT_TRUE((*erased)[2].found);
+  EXPECT_FALSE(stored(kSecret));
+  EXPECT_TRUE(stored("of another person"));
+}
+
+TEST_F(ErasureTest, EventsGoOnComingMeanwhile) {
+  const Uuid decision = decide(kSecret);
+  live().tasks(200);
+  live_.reset();
+  std::atomic<bool> over = false;
+  std::atomic<std::uint64_t> acknowledged = 0;
+  std::jthread appender([&] {
+    for (std::uint64_t n = 0; !over; ++n) {
+      EXPECT_TRUE(log_->append({.pool = "other", .event = numbered_event(n)},
+                               [&](const Result<std::uint64_t>& at) {
+                                 EXPECT_TRUE(at.ok());
+                                 ++acknowledged;
+                               })
+                      .ok());
+      if (n % 16 == 0) log_->flush();
+    }
+  });
+  for (int round = 0; round < 5; ++round) {
+    const Result<Erasure> erased = erase(decision);
+    EXPECT_TRUE(erased.ok()) << erased.error().message;
+  }
+  over = true;
+  appender.join();
+  log_->flush();
+  EXPECT_GT(acknowledged, 0U);
+  EXPECT_EQ(log_->pools().value().front().next, acknowledged) << "the pool named other";
+  open();
+  const auto verified = verify(*log_);
+  ASSERT_TRUE(verified.ok());
+  EXPECT_TRUE(verified->sound());
+  EXPECT_FALSE(stored(kSecret));
 }
 
 TEST_F(ErasureTest, AReaderThatHoldsTheStoreIsNamedAndTheSecondTimeSucceeds) {
@@ -140,12 +197,12 @@ TEST_F(ErasureTest, AReaderThatHoldsTheStoreIsNamedAndTheSecondTimeSucceeds) {
   sqlite3* reader = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &reader), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM events", nullptr, nullptr, nullptr), SQLITE_OK);
-  const Result<Erasure> held = log_->erase(decision);
+  const Result<Erasure> held = erase(decision);
   ASSERT_FALSE(held.ok());
   EXPECT_EQ(held.error().code, ErrorCode::kUnavailable);
   EXPECT_NE(held.error().message.find("another program reads the store"), std::string::npos) << held.error().message;
   sqlite3_close(reader);
-  EXPECT_TRUE(log_->erase(decision).ok());
+  EXPECT_TRUE(erase(decision).ok());
   EXPECT_FALSE(stored(kSecret));
 }
 
@@ -160,7 +217,7 @@ TEST_F(ErasureTest, ADamagedStoreIsLeftAsItIs) {
       SQLITE_OK);
   sqlite3_close(handle);
   open();
-  EXPECT_EQ(log_->erase(decision).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(erase(decision).error().code, ErrorCode::kCorrupt);
   EXPECT_TRUE(stored(kSecret));
 }
 

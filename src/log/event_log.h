@@ -16,6 +16,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,8 +78,16 @@ enum class AuditKept {
   kEverything,
 };
 
-// What SqliteLog::erase took out of a store.
+// A decision whose texts are to go.
+struct ErasureWanted {
+  Uuid decision;
+  std::string pool{};  // empty: whichever has it
+  std::string note{};  // joins the note of each record that is changed, for the audit
+};
+
+// What became of it.
 struct Erasure {
+  bool found = false;         // something of the decision is in the log
   std::uint64_t records = 0;  // that had texts and have none now
   // Feedback that came before its decision, whose right answer is still needed to fold the log; gone when it is compacted and erased again.
   std::vector<Uuid> needed;
@@ -153,6 +162,12 @@ class EventLog {
   // Takes the events before `before` out of the log, and the snapshots that need them. kConflict: the pool has no snapshot at or after
   // `before`, so its state could not be recovered; kUnavailable as for append (what was already taken out stays out).
   [[nodiscard]] virtual Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) = 0;
+
+  // Takes the texts of decisions (the task's name, the answers) out of the log and of all it is kept in; what states rest on stays. An
+  // erasure for each, in their order. Commits wait meanwhile, as long as reading the pools' events and writing the store anew takes.
+  // kUnavailable: as for append, or another program reads the store and copies of the texts stay until they are erased again; kCorrupt,
+  // kUnsupported: a record that cannot be read, and nothing has changed.
+  [[nodiscard]] virtual Result<std::vector<Erasure>> erase(std::span<const ErasureWanted> wanted) = 0;
 
   // Ok while commits succeed; else why the last one failed. Recovers by itself when the cause is gone.
   [[nodiscard]] virtual Status writable() = 0;

@@ -44,6 +44,7 @@ Result<std::optional<StoredSnapshot>> LogInMemory::latest_snapshot(std::string_v
 Result<std::vector<std::uint64_t>> LogInMemory::snapshots(std::string_view pool) { return store_.snapshots(pool); }
 
 Status LogInMemory::compact(std::string_view pool, std::uint64_t before, AuditKept kept) { return store_.compact(pool, before, kept); }
+Result<std::vector<Erasure>> LogInMemory::erase(std::span<const ErasureWanted> wanted) { return store_.erase(wanted); }
 
 Status MemoryLog::writable() { return queue_.writable(); }
 

@@ -27,6 +27,7 @@ class LogInMemory : public EventLog {
       std::string_view pool, std::uint64_t at_or_before = std::numeric_limits<std::uint64_t>::max()) override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> snapshots(std::string_view pool) override;
   [[nodiscard]] Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) override;
+  [[nodiscard]] Result<std::vector<Erasure>> erase(std::span<const ErasureWanted> wanted) override;
 
  protected:
   internal::MemoryStore store_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "log/codec.h"
+#include "log/erasure.h"
 #include "log/limits.h"
 
 namespace margin::internal {
@@ -117,6 +118,27 @@ Status MemoryStore::compact(std::string_view pool, std::uint64_t before, AuditKe
                 [&partition](const auto& entry) { return entry.second < partition.first && !partition.audit.contains(entry.second); });
   partition.snapshots.erase(partition.snapshots.begin(), partition.snapshots.lower_bound(partition.first));
   return {};
+}
+
+Result<std::vector<Erasure>> MemoryStore::erase(std::span<const ErasureWanted> wanted) {
+  const std::lock_guard lock(mutex_);
+  TextEraser eraser(wanted);
+  for (auto& [name, partition] : partitions_) {
+    if (!eraser.concerns(name)) continue;
+    const auto erase = [&, &pool = name](std::string& record, std::uint64_t offset, TextEraser::Folded folded) -> Status {
+      bytes_ -= record.size();
+      const Result<bool> erased = eraser.erase(record, pool, offset, folded);
+      bytes_ += record.size();
+      return erased ? Status() : Status(erased.error());
+    };
+    for (std::uint64_t i = 0; i < partition.records.size(); ++i) {
+      if (Status status = erase(partition.records[i], partition.first + i, TextEraser::Folded::kStill); !status) return status.error();
+    }
+    for (auto& [offset, record] : partition.audit) {
+      if (Status status = erase(record, offset, TextEraser::Folded::kNoLonger); !status) return status.error();
+    }
+  }
+  return std::move(eraser).erased();
 }
 
 std::uint64_t MemoryStore::stored_bytes() const {

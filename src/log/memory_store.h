@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ class MemoryStore {
   std::optional<StoredSnapshot> latest_snapshot(std::string_view pool, std::uint64_t at_or_before) const;
   std::vector<std::uint64_t> snapshots(std::string_view pool) const;
   Status compact(std::string_view pool, std::uint64_t before, AuditKept kept);
+  Result<std::vector<Erasure>> erase(std::span<const ErasureWanted> wanted);
   std::uint64_t stored_bytes() const;
 
  private:

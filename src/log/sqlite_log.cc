@@ -155,11 +155,11 @@ Status SqliteLog::shrink() {
   return queue_ ? queue_->run([this] { return writer_.shrink(); }) : looking();
 }
 
-Result<Erasure> SqliteLog::erase(const Uuid& decision) {
-  Result<Erasure> erased = looking().error();
+Result<std::vector<Erasure>> SqliteLog::erase(std::span<const ErasureWanted> wanted) {
+  Result<std::vector<Erasure>> erased = looking().error();
   if (!queue_) return erased;
   const Status status = queue_->run([&]() -> Status {
-    erased = writer_.erase(decision);
+    erased = writer_.erase(wanted);
     return erased ? Status() : Status(erased.error());
   });
   return status ? std::move(erased) : status.error();

@@ -49,9 +49,6 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] static Status restore(const std::string& backup, const std::string& target);
   // Gives the room of compacted events back to the disk.
   [[nodiscard]] Status shrink();
-  // Takes the texts of a decision (its task's name, the answers) out of the store and its journal; what the state rests on stays.
-  // kNotFound: nothing of it is in the store; kUnavailable: another program reads it, erase again. Takes as long as writing the file.
-  [[nodiscard]] Result<Erasure> erase(const Uuid& decision);
   // Looks through the whole file below the level of events. kCorrupt with the first thing found.
   [[nodiscard]] Status check_file() { return reader_.check_file(); }
 
@@ -67,6 +64,7 @@ class SqliteLog final : public EventLog {
       std::string_view pool, std::uint64_t at_or_before = std::numeric_limits<std::uint64_t>::max()) override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> snapshots(std::string_view pool) override;
   [[nodiscard]] Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) override;
+  [[nodiscard]] Result<std::vector<Erasure>> erase(std::span<const ErasureWanted> wanted) override;
   [[nodiscard]] Status writable() override;
   [[nodiscard]] LogFigures figures() const override;
   void flush() override;

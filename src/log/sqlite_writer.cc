@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "base/text.h"
@@ -245,17 +246,26 @@ Status SqliteWriter::probe() {
   return options_.sync ? sync(0) : Status();
 }
 
-Result<Erasure> SqliteWriter::erase(const Uuid& decision) {
-  Result<Erasure> erased(ErrorCode::kUnavailable, "");
-  const Status status = in_transaction([&]() -> Status {
-    erased = erase_texts(database_, decision);
-    return erased ? Status() : Status(erased.error());
-  });
-  if (!status) return status.error();
+Result<std::vector<Erasure>> SqliteWriter::erase(std::span<const ErasureWanted> wanted) {
+  TextEraser eraser(wanted);
+  if (Status status = in_transaction([&] { return erase_texts(database_, eraser); }); !status) return status.error();
   partitions_.clear();  // their chains are others now
   if (Status shrunk = shrink(); !shrunk) return shrunk.error();
-  if (sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) == SQLITE_OK) return erased;
-  return {ErrorCode::kUnavailable, "another program reads the store: the texts are out of it and still in its journal; erase again"};
+  if (!empty_journal()) {
+    return {ErrorCode::kUnavailable, "another program reads the store: the texts are out of it and still in its journal; erase again"};
+  }
+  return std::move(eraser).erased();
+}
+
+// SQLite waits for readers, and not for a checkpoint that is under way.
+bool SqliteWriter::empty_journal() {
+  constexpr std::chrono::milliseconds kPause{10};
+  const auto end = std::chrono::steady_clock::now() + options_.busy_wait;
+  while (sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
 }
 
 Status SqliteWriter::shrink() { return database_.execute("VACUUM"); }

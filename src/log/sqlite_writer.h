@@ -56,9 +56,8 @@ class SqliteWriter {
   [[nodiscard]] Status sync(std::size_t events);
   // Writes nothing of meaning, to see whether the store takes it.
   [[nodiscard]] Status probe();
-  // The texts of a decision: see erasure.h. Behind it the file is written anew and the journal emptied, so that no copy stays in either.
-  // kUnavailable: another program reads the store, and the journal still holds the texts; erase again.
-  [[nodiscard]] Result<Erasure> erase(const Uuid& decision);
+  // As EventLog::erase says. Behind it the file is written anew and the journal emptied, so that no copy stays in either.
+  [[nodiscard]] Result<std::vector<Erasure>> erase(std::span<const ErasureWanted> wanted);
   // Gives the room of what was removed back to the disk, by writing the file anew.
   [[nodiscard]] Status shrink();
 
@@ -94,6 +93,8 @@ class SqliteWriter {
   Status update(const Partition& where);
   void acknowledge(std::size_t events);
   Status carry_all_over();
+  // Carries all of it over and cuts it off. False: somebody reads it, for longer than the store's wait.
+  bool empty_journal();
   // When it is too long, and as its length demands.
   void shorten_journal();
   // The latest complete snapshot's offset.

@@ -131,6 +131,15 @@ void ChatDesk::forget(const std::string& pool, const RequestMark& mark) {
   if (entries_.erase(key) > 0) std::erase(order_, key);
 }
 
+void ChatDesk::forget(Uuid decision) {
+  std::erase_if(order_, [&](const Key& key) {
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || found->second.exchange->id() != decision || !found->second.exchange->over()) return false;
+    entries_.erase(found);
+    return true;
+  });
+}
+
 void ChatDesk::make_room() {
   const auto bytes = [this] {
     std::size_t sum = 0;

@@ -80,6 +80,8 @@ class ChatDesk {
   void add(const std::string& pool, const RequestMark& mark, std::shared_ptr<ChatExchange> exchange);
   // It failed in a way that a retry may mend, or was abandoned.
   void forget(const std::string& pool, const RequestMark& mark);
+  // What was answered, wherever it is kept: its texts were erased.
+  void forget(Uuid decision);
 
  private:
   // Answers kept for retries; a client that comes back does so within minutes.

@@ -1,8 +1,9 @@
 // /v1/decisions: what was decided, and why. The explanation is what was recorded when the decision was made; outcomes are what has come
-// since.
+// since. Its texts may be erased.
 #include <algorithm>
 #include <charconv>
 
+#include "base/utc.h"
 #include "server/app.h"
 #include "server/render.h"
 
@@ -35,6 +36,38 @@ void render_without(JsonWriter& out, const DecisionMade& decision) {
     out.close('}');
   }
   out.close(']');
+}
+
+struct FoundDecision {
+  ServedPool& pool;
+  Record record;
+};
+
+// The decision that the path names, or an answer that the caller has none.
+std::optional<FoundDecision> find_decision(App& app, const Call& call) {
+  const auto id = Uuid::parse(call.arguments[0].starts_with("chatcmpl-") ? call.arguments[0].substr(9) : call.arguments[0]);
+  if (!id) {
+    call.answer->refuse(Fault{"decision_id", "decision_id: expected a UUID"});
+    return std::nullopt;
+  }
+  for (const auto& [name, pool] : app.service().pools()) {
+    if (!call.caller.owns(name)) continue;
+    auto record = app.service().look_up(*pool, *id);
+    if (!record) {
+      call.answer->refuse(record.error());
+      return std::nullopt;
+    }
+    if (*record && std::holds_alternative<DecisionMade>((*record)->event.body)) return FoundDecision{*pool, std::move(**record)};
+  }
+  call.answer->send(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
+  return std::nullopt;
+}
+
+std::string erasure_json(Uuid decision, const Erasure& erased) {
+  JsonWriter out;
+  out.open('{').key("decision_id").text(decision.text()).key("erased").number(erased.records).key("still_needed").open('[');
+  for (const Uuid feedback : erased.needed) out.text(feedback.text());
+  return out.close(']').close('}').take();
 }
 
 void answer_record(const Call& call, const ServedPool& pool, const Record& record) {
@@ -121,15 +154,24 @@ void list_queue(App& app, const Call& call) {
 }
 
 void show_decision(App& app, const Call& call) {
-  const auto id = Uuid::parse(call.arguments[0].starts_with("chatcmpl-") ? call.arguments[0].substr(9) : call.arguments[0]);
-  if (!id) return call.answer->refuse(Fault{"decision_id", "decision_id: expected a UUID"});
-  for (const auto& [name, pool] : app.service().pools()) {
-    if (!call.caller.owns(name)) continue;
-    auto record = app.service().look_up(*pool, *id);
-    if (!record) return call.answer->refuse(record.error());
-    if (*record && std::holds_alternative<DecisionMade>((*record)->event.body)) return answer_record(call, *pool, **record);
+  if (const auto found = find_decision(app, call)) answer_record(call, found->pool, found->record);
+}
+
+void erase_texts(App& app, const Call& call) {
+  const auto found = find_decision(app, call);
+  if (!found) return;
+  if (found->record.offset >= found->pool.next_offset()) {
+    return call.answer->send(refusal(503, "overloaded", "decision_id: it is being written, try again soon"));
   }
-  call.answer->send(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
+  const Uuid id = found->record.event.id;
+  const std::string& by = call.caller.source;
+  std::string note = "erased " + internal::utc_text(app.service().now_ms()) + " by " + by;
+  app.service().erase(found->pool, id, std::move(note), [&app, answer = call.answer, id, by](const Result<Erasure>& erased) {
+    if (!erased) return answer->refuse(erased.error());
+    app.chats().forget(id);
+    app.journal().info("texts erased", {{"decision", id.text()}, {"by", by}, {"events", static_cast<std::int64_t>(erased->records)}});
+    answer->json(erasure_json(id, *erased));
+  });
 }
 
 }  // namespace margin::server

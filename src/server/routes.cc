@@ -42,6 +42,7 @@ constexpr std::array kRoutes = {
     Route{"DELETE", "/v1/pools/{pool}/models/{model}/pin", Scope::kAdmin, unpin_model},
     Route{"GET", "/v1/decisions", Scope::kRead, list_decisions},
     Route{"GET", "/v1/decisions/{decision}", Scope::kRead, show_decision},
+    Route{"DELETE", "/v1/decisions/{decision}/texts", Scope::kAdmin, erase_texts},
     Route{"GET", "/v1/events", Scope::kRead, stream_events},
     Route{"POST", "/v1/experiments", Scope::kAdmin, start_experiment},
     Route{"GET", "/v1/experiments", Scope::kAdmin, list_experiments},

@@ -73,6 +73,7 @@ void show_pairs(App& app, const Call& call);
 void list_decisions(App& app, const Call& call);  // handle_decisions.cc
 void list_queue(App& app, const Call& call);
 void show_decision(App& app, const Call& call);
+void erase_texts(App& app, const Call& call);
 void stream_events(App& app, const Call& call);  // handle_events.cc
 void show_health(App& app, const Call& call);    // handle_system.cc
 void show_ready(App& app, const Call& call);

@@ -80,6 +80,13 @@ void DecisionIndex::grade(const DecisionView& view) {
   }
 }
 
+void DecisionIndex::forget_texts(Uuid id) {
+  const auto found = places_.find(id);
+  if (found == places_.end()) return;
+  rows_[found->second].task.clear();
+  rows_[found->second].answer.clear();
+}
+
 std::vector<const DecisionRow*> DecisionIndex::search(const DecisionFilter& filter, std::size_t count) const {
   std::vector<const DecisionRow*> found;
   std::size_t begin = rows_.size();

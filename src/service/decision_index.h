@@ -53,6 +53,7 @@ class DecisionIndex {
   void add(Uuid id, std::int64_t time_ms, const DecisionMade& decision);
   // What is known of its outcomes now.
   void grade(const DecisionView& view);
+  void forget_texts(Uuid id);
 
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   // The newest first, at most `count`.

@@ -34,6 +34,9 @@ class Insight {
   // They have been: what is shown of decisions and alarms is the pool's.
   void agree_with(const Pool& pool);
 
+  // The task's name and the answer of a decision.
+  void forget_texts(Uuid decision) { decisions_.forget_texts(decision); }
+
   [[nodiscard]] const Activity& activity() const { return activity_; }
   [[nodiscard]] const DecisionIndex& decisions() const { return decisions_; }
   [[nodiscard]] const FactorHistory& history() const { return history_; }

@@ -63,6 +63,9 @@ class ServedPool {
   // A state that was folded anew, up to the offset this one has.
   void swap_state(Pool pool);
 
+  // The state has none; what is remembered beside it may.
+  void forget_texts(Uuid decision) { insight_.forget_texts(decision); }
+
   std::uint64_t next_snapshot = 0;  // the offset from which on one is due
   bool folding = false;             // a new fold is under way
   bool snapshotting = false;

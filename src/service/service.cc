@@ -38,7 +38,11 @@ PoolConfigured resolved(const PoolConfigured& config) {
 }  // namespace
 
 Service::Service(EventLog& log, ServiceOptions options)
-    : log_(log), options_(std::move(options)), random_(options_.seed), alive_(std::make_shared<bool>(true)) {
+    : log_(log),
+      options_(std::move(options)),
+      random_(options_.seed),
+      alive_(std::make_shared<bool>(true)),
+      erasures_(log_, background_, options_.post, alive_) {
   log_.on_commit([this, alive = alive_] {
     options_.post([this, alive] {
       if (*alive) drain();

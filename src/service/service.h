@@ -22,6 +22,7 @@
 #include "margin/random.h"
 #include "margin/result.h"
 #include "service/background.h"
+#include "service/erasures.h"
 #include "service/served_pool.h"
 
 namespace margin::service {
@@ -103,6 +104,11 @@ class Service {
   // Pools beyond a smaller number stay, requests beyond it are forgotten.
   void set_bounds(const ServiceBounds& bounds);
 
+  // Takes the texts of a decision that was applied out of the log, and out of what is remembered here; docs/event_log.md says what stays.
+  void erase(ServedPool& pool, Uuid decision, std::string note, Erasures::Done done) {
+    erasures_.add(pool, decision, std::move(note), std::move(done));
+  }
+
   // Takes events from before `horizon_ms` out of the log, on the side, behind a snapshot that stands for them.
   void retain(std::int64_t horizon_ms, AuditKept audit);
 
@@ -152,7 +158,8 @@ class Service {
   std::mutex mutex_;
   std::vector<std::shared_ptr<Waiting>> acknowledged_;  // guarded by mutex_
   std::shared_ptr<bool> alive_;                         // false once the service is gone: posted work then does nothing
-  Background background_;                               // last: it stops before the rest goes
+  Erasures erasures_;
+  Background background_;  // last: it stops before the rest goes
 };
 
 }  // namespace margin::service

@@ -146,6 +146,35 @@ TEST_F(ServiceTest, ARestartComesToTheSameBitsWithAndWithoutASnapshot) {
   EXPECT_EQ(complaints_, std::vector<std::string>{});
 }
 
+TEST_F(ServiceTest, ErasedTextsAreInNeitherLogNorMemoryAndTheStateStays) {
+  std::vector<Uuid> ids;
+  for (int i = 0; i < 3; ++i) {
+    DecisionMade decision = *pool().pool().decide({.task = "secret", .responses = {{.model = "a", .answer = "secret", .confidence = 0.9}}});
+    decision.responses[0].answer_text = "secret";
+    Prepared prepared = service_->prepare(pool(), std::move(decision));
+    ids.push_back(prepared.event.id);
+    ASSERT_TRUE(service_->commit(std::move(prepared), [](const Result<Applied>&) {}).ok());
+  }
+  loop_.run_until([this] { return service_->in_flight() == 0; });
+  const Digest before = pool().pool().digest();
+  std::vector<std::uint64_t> erased;
+  for (const Uuid id : ids) {
+    service_->erase(pool(), id, "by test", [&](const Result<Erasure>& one) { erased.push_back(one->records); });
+  }
+  EXPECT_TRUE(erased.empty()) << "never before the call has returned";
+  loop_.run_until([&] { return erased.size() == ids.size(); });
+  EXPECT_EQ(erased, (std::vector<std::uint64_t>{1, 1, 1}));
+  for (const Uuid id : ids) {
+    const Record record = *service_->look_up(pool(), id).value();
+    EXPECT_EQ(record.note, "by test");
+    EXPECT_EQ(std::get<DecisionMade>(record.event.body).responses[0].answer_text, "");
+  }
+  EXPECT_TRUE(pool().insight().decisions().search({.text = "secret"}, 10).empty());
+  EXPECT_EQ(pool().insight().decisions().search({}, 10).size(), 3U);
+  EXPECT_EQ(pool().pool().digest(), before);
+  EXPECT_EQ(folded(), before);
+}
+
 TEST_F(ServiceTest, SnapshotsAreKeptOnTheWay) {
   open(10);
   for (int i = 0; i < 30; ++i) static_cast<void>(grade(decide(), 1.0));

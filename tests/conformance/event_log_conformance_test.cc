@@ -1,6 +1,7 @@
 // What every EventLog promises (src/log/event_log.h), over each backend.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
@@ -359,6 +360,31 @@ TEST_P(EventLogConformance, CompactionKeepsTheAuditThatIsAskedFor) {
   EXPECT_EQ(std::get<DecisionMade>(whole->event.body).responses[0].answer_text, "Paris");
   EXPECT_EQ(std::get<OutcomeObserved>(find("a", 2)->event.body).gold, "");
   EXPECT_FALSE(log().read("a", 0, 1).ok());
+}
+
+TEST_P(EventLogConformance, ErasedTextsAreGoneFromLogAndAudit) {
+  append("a", 0, 6);
+  append("b", 0, 6);
+  keep_snapshot("a", 3, "three");
+  ASSERT_TRUE(log().compact("a", 3, AuditKept::kEverything).ok());
+  const Uuid audited = numbered_event(1).id;
+  const Uuid retained = numbered_event(4).id;
+  const auto erased =
+      log().erase(std::array{ErasureWanted{.decision = audited, .pool = "a", .note = "why"},
+                             ErasureWanted{.decision = retained, .pool = "a"}, ErasureWanted{.decision = audited, .pool = "none"}});
+  ASSERT_TRUE(erased.ok()) << erased.error().message;
+  for (const std::uint64_t n : {1U, 4U}) {
+    const auto& made = std::get<DecisionMade>(find("a", n)->event.body);
+    EXPECT_EQ(made.task, "") << n;
+    EXPECT_EQ(made.responses[0].answer_text, "") << n;
+    EXPECT_EQ(std::get<DecisionMade>(find("b", n)->event.body).task, "task " + std::to_string(n)) << "another pool's";
+  }
+  EXPECT_EQ(find("a", 1)->note, "why");
+  EXPECT_TRUE((*erased)[0].found && (*erased)[1].found);
+  EXPECT_FALSE((*erased)[2].found);
+  EXPECT_EQ(offsets_of(read("a", 3)), (std::vector<std::uint64_t>{3, 4, 5}));
+  append("a", 6, 8);
+  EXPECT_EQ(offsets_of(read("a", 3)), (std::vector<std::uint64_t>{3, 4, 5, 6, 7})) << "and it goes on";
 }
 
 TEST_P(EventLogConformance, ManyAppendersKeepTheirOrderAndShareCommits) {

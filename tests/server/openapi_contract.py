@@ -76,6 +76,7 @@ class Contract(ServerTest):
         check("POST", "/v1/feedback/batch", "/v1/feedback/batch", raw=b'{"decision_id":"x"}', ctype="application/x-ndjson")
         check("GET", "/v1/decisions?limit=5", "/v1/decisions")
         check("GET", "/v1/decisions/" + made, "/v1/decisions/{decision}")
+        check("DELETE", f"/v1/decisions/{made}/texts", "/v1/decisions/{decision}/texts")
         for prefix in ("", "/openai"):
             chat = {"model": "margin/default", "messages": [{"role": "user", "content": "Which?"}],
                     "margin": {"include": ["candidates", "explanation", "raw"], "max_error": 0.5}}
