@@ -1,21 +1,17 @@
-// What only the SQLite store promises: damage is found and named, unlucky operators are told, a failing disk loses nothing.
+// What only the SQLite store promises: damage is found and named, unlucky operators are told, snapshots and backups are whole.
 #include "log/sqlite_log.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
-#include "log/log_fixture.h"
 #include "log/recovery.h"
+#include "log/sqlite_log_fixture.h"
 
 namespace margin {
 namespace {
@@ -29,50 +25,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class SqliteLogTest : public testing::Test {
- protected:
-  void open(const SqliteLogOptions& options = {}) {
-    log_.reset();
-    Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path(), options);
-    ASSERT_TRUE(log.ok()) << log.error().message;
-    log_ = std::move(log).value();
-  }
-  Error refusal() {
-    log_.reset();
-    const Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path());
-    return log ? Error{ErrorCode::kConflict, "it opened"} : log.error();
-  }
-  void append(std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t n = first; n < last; ++n) {
-      const Status taken = log_->append({.pool = "p", .event = numbered_event(n)}, [n](const Result<std::uint64_t>& offset) {
-        ASSERT_TRUE(offset.ok()) << offset.error().message;
-        ASSERT_EQ(*offset, n);
-      });
-      ASSERT_TRUE(taken.ok()) << taken.error().message;
-    }
-    log_->flush();
-  }
-  // As a person with the sqlite3 program would.
-  void sql(const std::string& statement) {
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
-    char* error = nullptr;
-    EXPECT_EQ(sqlite3_exec(handle, statement.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
-    sqlite3_close(handle);
-  }
-  // The store as kill -9 would leave it: with its journal.
-  void crash() {
-    for (const char* suffix : {"", "-wal", ".head"})
-      copy_file(path() + suffix, folder_.file("crashed") + suffix, copy_options::overwrite_existing);
-    log_.reset();
-    for (const char* suffix : {"", "-wal", ".head"})
-      copy_file(folder_.file("crashed") + suffix, path() + suffix, copy_options::overwrite_existing);
-  }
-  std::string path() const { return folder_.file("store.db"); }
-
-  TemporaryFolder folder_;
-  std::unique_ptr<SqliteLog> log_;
-};
+class SqliteLogTest : public SqliteLogFixture {};
 
 TEST_F(SqliteLogTest, ACrashedStoreHasEverythingThatWasAcknowledged) {
   open();
@@ -173,19 +126,6 @@ TEST_F(SqliteLogTest, AFlippedByteInTheJournalIsFoundAlthoughSqliteDropsWhatFoll
   const Error error = refusal();
   EXPECT_EQ(error.code, ErrorCode::kCorrupt);
   EXPECT_NE(error.message.find("50 events were acknowledged"), std::string::npos) << error.message;
-}
-
-TEST_F(SqliteLogTest, ALongJournalIsCarriedOverBesideTheCommits) {
-  open();
-  append(0, 1);
-  const std::string bytes(std::size_t{12} << 20, 's');
-  ASSERT_TRUE(log_->keep_snapshot("p", {.offset = 1, .bytes = bytes, .digest = digest_of(bytes)}).ok());
-  const auto carried = bytes.size() / 2;  // the rest is too little to be worth while
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (std::filesystem::file_size(path()) < carried && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  EXPECT_GE(std::filesystem::file_size(path()), carried);
 }
 
 TEST_F(SqliteLogTest, AMissingJournalIsFound) {
@@ -290,67 +230,6 @@ TEST_F(SqliteLogTest, NoSuchFolder) {
   EXPECT_EQ(SqliteLog::look(folder_.file("absent.db")).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(SqliteLogTest, AFullDiskFailsTheAppendAndWorksAgainWhenThereIsRoom) {
-  open({.queue = {.probe_interval = std::chrono::milliseconds(5)}});
-  append(0, 10);
-  log_.reset();
-  // The store's own bound on its pages stands in for the disk's: SQLite answers both alike.
-  open({.durability = Durability::kProcess, .queue = {.probe_interval = std::chrono::milliseconds(5)}, .pages_max = 20});
-  std::uint64_t stored = 10;
-  Result<std::uint64_t> last = 0;
-  while (stored < 2'000 && (last = append_now(*log_, "p", numbered_event(stored))).ok()) ++stored;
-  ASSERT_FALSE(last.ok());
-  EXPECT_EQ(last.error().code, ErrorCode::kUnavailable);
-  EXPECT_NE(last.error().message.find("full"), std::string::npos);
-  EXPECT_FALSE(log_->writable().ok());
-  EXPECT_EQ(log_->pools()->front().next, stored);
-  EXPECT_EQ(log_->read("p", 0, 10'000)->size(), stored) << "nothing is half-written";
-  open();
-  append(stored, stored + 10);
-  EXPECT_TRUE(log_->writable().ok());
-}
-
-TEST_F(SqliteLogTest, ALockedStoreFailsTheAppendAndIsWritableAgainByItself) {
-  open({.queue = {.probe_interval = std::chrono::milliseconds(5)}, .busy_wait = std::chrono::milliseconds(10)});
-  append(0, 3);
-  sqlite3* other = nullptr;
-  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-  const Result<std::uint64_t> refused = append_now(*log_, "p", numbered_event(3));
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
-  EXPECT_NE(refused.error().message.find("locked"), std::string::npos);
-  EXPECT_FALSE(log_->writable().ok());
-  sqlite3_close(other);
-  for (int i = 0; i < 2'000 && !log_->writable().ok(); ++i) usleep(5'000);
-  EXPECT_TRUE(log_->writable().ok());
-  append(3, 5);
-}
-
-std::atomic<int> disk_failures = 0;
-
-TEST_F(SqliteLogTest, AnEventThatTheDiskDidNotTakeIsNotAcknowledgedNorAnyBehindItBeforeTheJournalIsCarriedOver) {
-  open({.queue = {.probe_interval = std::chrono::hours(1)}, .put_on_disk = [](int file) {
-          if (disk_failures == 0) return fdatasync(file);
-          --disk_failures;
-          errno = EIO;
-          return -1;
-        }});
-  append(0, 3);
-  disk_failures = 1;
-  const Result<std::uint64_t> failed = append_now(*log_, "p", numbered_event(3));
-  EXPECT_EQ(failed.error().code, ErrorCode::kUnavailable);
-  EXPECT_NE(failed.error().message.find("the disk does not take"), std::string::npos);
-  EXPECT_FALSE(log_->writable().ok());
-  // It is in the journal of this process, so the next has a later place.
-  EXPECT_EQ(append_now(*log_, "p", numbered_event(4)).value(), 4);
-  EXPECT_TRUE(log_->writable().ok());
-  EXPECT_EQ(disk_failures, 0);
-  // As if the machine had stopped, and the disk had kept nothing of the journal from where it failed.
-  std::filesystem::copy_file(path(), folder_.file("disk"));
-  EXPECT_EQ(SqliteLog::look(folder_.file("disk")).value()->read("p", 0, 10)->size(), 4);
-}
-
 TEST_F(SqliteLogTest, AnInterruptedSnapshotLeavesNothing) {
   open();
   append(0, 5);
@@ -429,123 +308,6 @@ TEST_F(SqliteLogTest, ABackupPutInPlaceOfALongerStoreIsItsNewTruth) {
   open();
   EXPECT_EQ(log_->read("p", 0, 100)->size(), 10);
   append(10, 12);
-}
-
-TEST_F(SqliteLogTest, CorkedAppendsShareOneCommit) {
-  open({.durability = Durability::kDisk});
-  append(0, 1);
-  // The log's thread sleeps when nothing is being committed; awake it would take the next append at once.
-  while (log_->figures().oldest.count() != 0) std::this_thread::yield();
-  const std::uint64_t commits = log_->figures().commits;
-  const auto append_and_wait_a_moment = [this](std::uint64_t n) {
-    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)}, {}).ok());
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  };
-  log_->cork();
-  for (std::uint64_t n = 1; n < 4; ++n) append_and_wait_a_moment(n);
-  EXPECT_EQ(log_->figures().waiting, 3);
-  log_->uncork();
-  log_->flush();
-  EXPECT_EQ(log_->figures().commits, commits + 1);
-  EXPECT_EQ(log_->read("p", 0, 10)->size(), 4);
-}
-
-TEST_F(SqliteLogTest, WhoUncorksCommitsWhereNoDiskIsWaitedFor) {
-  open({.durability = Durability::kProcess});
-  log_->cork();
-  std::vector<std::thread::id> acknowledged;
-  for (std::uint64_t n = 0; n < 100; ++n) {
-    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)},
-                             [&](const Result<std::uint64_t>& offset) {
-                               EXPECT_EQ(offset.value(), acknowledged.size());
-                               acknowledged.push_back(std::this_thread::get_id());
-                             })
-                    .ok());
-  }
-  EXPECT_TRUE(acknowledged.empty());
-  log_->uncork();
-  EXPECT_EQ(acknowledged, std::vector<std::thread::id>(100, std::this_thread::get_id()));
-  EXPECT_EQ(log_->figures().commits, 1);
-}
-
-TEST_F(SqliteLogTest, WhoUncorksLeavesALargeCommitToTheLogsThread) {
-  open({.durability = Durability::kProcess});
-  log_->cork();
-  std::vector<std::thread::id> acknowledged;
-  for (std::uint64_t n = 0; n < 257; ++n) {
-    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)},
-                             [&](const Result<std::uint64_t>&) { acknowledged.push_back(std::this_thread::get_id()); })
-                    .ok());
-  }
-  log_->uncork();
-  log_->flush();
-  ASSERT_EQ(acknowledged.size(), 257);
-  EXPECT_NE(acknowledged.front(), std::this_thread::get_id());
-}
-
-TEST_F(SqliteLogTest, WhoUncorksDoesNotWaitForAnotherProgram) {
-  open({.durability = Durability::kProcess, .busy_wait = std::chrono::seconds(60)});
-  append(0, 1);
-  sqlite3* other = nullptr;
-  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-  std::atomic<std::thread::id> acknowledged{};
-  log_->cork();
-  ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(1)},
-                           [&](const Result<std::uint64_t>& offset) {
-                             EXPECT_EQ(offset.value(), 1);
-                             acknowledged = std::this_thread::get_id();
-                           })
-                  .ok());
-  log_->uncork();
-  EXPECT_EQ(acknowledged.load(), std::thread::id());
-  ASSERT_EQ(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
-  sqlite3_close(other);
-  log_->flush();
-  EXPECT_NE(acknowledged.load(), std::thread::id());
-  append(2, 3);
-  EXPECT_EQ(log_->read("p", 0, 10)->size(), 3);
-}
-
-TEST_F(SqliteLogTest, WhoUncorksDoesNotWaitForTheDisk) {
-  open({.durability = Durability::kDisk});
-  append(0, 1);
-  std::vector<std::thread::id> acknowledged;
-  for (std::uint64_t n = 1; n < 50; ++n) {
-    log_->cork();
-    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)},
-                             [&](const Result<std::uint64_t>& offset) {
-                               EXPECT_EQ(offset.value(), acknowledged.size() + 1);
-                               acknowledged.push_back(std::this_thread::get_id());
-                             })
-                    .ok());
-    log_->uncork();
-  }
-  EXPECT_EQ(log_->read("p", 0, 100)->size(), 50) << "written, whether or not the disk has it";
-  log_->flush();
-  ASSERT_EQ(acknowledged.size(), 49);
-  EXPECT_EQ(std::count(acknowledged.begin(), acknowledged.end(), std::this_thread::get_id()), 0);
-}
-
-TEST_F(SqliteLogTest, ManyCorkedAppendsDoNotLeaveTheDiskIdle) {
-  open({.durability = Durability::kDisk});
-  log_->cork();
-  std::atomic<int> acknowledged = 0;
-  for (std::uint64_t n = 0; n < 100; ++n) {
-    ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)}, [&](const Result<std::uint64_t>&) { ++acknowledged; }).ok());
-  }
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (acknowledged == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  EXPECT_GT(acknowledged, 0);
-  log_->flush();
-  EXPECT_EQ(acknowledged, 100);
-}
-
-TEST_F(SqliteLogTest, NothingStaysCorkedBeyondAFlush) {
-  open({.durability = Durability::kProcess});
-  log_->cork();
-  append(0, 3);
-  EXPECT_EQ(log_->read("p", 0, 10)->size(), 3);
 }
 
 TEST_F(SqliteLogTest, ADamagedBackupReplacesNothing) {

@@ -1,6 +1,7 @@
 """Unlucky operators: two servers on one store, damaged files, bad reloads, signals, certificates."""
 import json
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -224,12 +225,35 @@ class Operators(ServerTest):
         self.margin("state", "verify", "margin.db")
         self.margin("state", "erase", "margin.db", "--decision", "01890f3e-5c1a-7abc-8def-0123456789ab", code=2)
         self.margin("state", "erase", "margin.db", "--decision", "mine", code=2)
+        for command in (("erase", "slip.db", "--decision", made["decision_id"]), ("compact", "slip.db")):
+            self.margin("state", *command, code=2)
+        self.assertEqual(list(pathlib.Path(self.folder).glob("slip.db*")), [], "a slip makes no store")
         server = self.serve()
         self.assertEqual(server.digests(), digests)
         looked_up = server.get("/v1/decisions/" + made["decision_id"])
         self.assertNotIn(secret.encode(), looked_up.body)
         self.assertEqual((looked_up.json["answer"], looked_up.json["p_correct"]), (None, made["p_correct"]))
         self.assertEqual({o["model"]: o["outcome"] for o in looked_up.json["outcomes"]}, {"a": 1, "b": 0})
+
+    def test_a_program_that_reads_the_store_and_does_not_let_go_is_told_of(self):
+        server = self.serve(config='[store]\ndurability = "process"\n[limits]\nanswer_bytes = 1000000\n')
+        long = 128 << 20  # as docs/event_log.md says
+        journal = lambda: float(re.search(r"^margin_log_journal_bytes (\S+)", server.get("/metrics").body.decode(), re.M)[1])
+        server.decide(ASKED)
+        reader = sqlite3.connect(server.store)
+        self.addCleanup(reader.close)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM events").fetchall()
+        while journal() <= long:
+            for _ in range(10):
+                server.decide({"a": ("x" * 990_000, 0.5)})
+        server.wait_for("is another program reading the store?", 60)  # it looks every 15 seconds
+        self.assertRegex(server.journal, r"the store's journal is long.* bytes=1[34]\d{7} ")
+        reader.rollback()
+        end = time.monotonic() + 30
+        while journal() > long and time.monotonic() < end:
+            server.decide({"a": ("x" * 990_000, 0.5)})
+        self.assertLess(journal(), long)
 
     def test_tls(self):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem",

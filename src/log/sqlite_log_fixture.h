@@ -1,0 +1,61 @@
+// A SQLite store in a folder of its own, opened, filled, crashed and looked into. For the tests of the store, a file for each part of it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "log/log_fixture.h"
+#include "log/sqlite_log.h"
+
+namespace margin {
+
+class SqliteLogFixture : public testing::Test {
+ protected:
+  void open(const SqliteLogOptions& options = {}) {
+    log_.reset();
+    Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path(), options);
+    ASSERT_TRUE(log.ok()) << log.error().message;
+    log_ = std::move(log).value();
+  }
+  Error refusal() {
+    log_.reset();
+    const Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path());
+    return log ? Error{ErrorCode::kConflict, "it opened"} : log.error();
+  }
+  void append(std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t n = first; n < last; ++n) {
+      const Status taken = log_->append({.pool = "p", .event = numbered_event(n)}, [n](const Result<std::uint64_t>& offset) {
+        ASSERT_TRUE(offset.ok()) << offset.error().message;
+        ASSERT_EQ(*offset, n);
+      });
+      ASSERT_TRUE(taken.ok()) << taken.error().message;
+    }
+    log_->flush();
+  }
+  // As a person with the sqlite3 program would.
+  void sql(const std::string& statement) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
+    char* error = nullptr;
+    EXPECT_EQ(sqlite3_exec(handle, statement.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
+    sqlite3_close(handle);
+  }
+  // The store as kill -9 would leave it: with its journal.
+  void crash() {
+    for (const char* suffix : {"", "-wal", ".head"})
+      std::filesystem::copy_file(path() + suffix, folder_.file("crashed") + suffix, std::filesystem::copy_options::overwrite_existing);
+    log_.reset();
+    for (const char* suffix : {"", "-wal", ".head"})
+      std::filesystem::copy_file(folder_.file("crashed") + suffix, path() + suffix, std::filesystem::copy_options::overwrite_existing);
+  }
+  std::string path() const { return folder_.file("store.db"); }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<SqliteLog> log_;
+};
+
+}  // namespace margin
