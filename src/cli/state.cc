@@ -1,6 +1,8 @@
 // `margin state`: a server's store and the states in it, looked at, moved and kept in order.
 #include "cli/state.h"
 
+#include <filesystem>
+
 #include "base/text.h"
 #include "cli/group.h"
 #include "cli/server_commands.h"
@@ -8,6 +10,11 @@
 namespace margin::cli {
 
 std::string named(const std::string& path) { return internal::printable(path, 400); }
+
+Result<std::unique_ptr<SqliteLog>> open_existing(const std::string& store) {
+  if (!std::filesystem::exists(store)) return {ErrorCode::kNotFound, named(store) + ": there is no such store"};
+  return SqliteLog::open(store);
+}
 
 int refuse(const Error& error) {
   const bool input = error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kNotFound || error.code == ErrorCode::kConflict;

@@ -25,6 +25,9 @@ Command add_state_erase(CLI::App& state);
 // A path as a message names it.
 std::string named(const std::string& path);
 
+// Opens a store that is there, to change it; SqliteLog::open would make one of a slip in its name.
+Result<std::unique_ptr<SqliteLog>> open_existing(const std::string& store);
+
 // What was asked for and is not there or not legal is bad input; a store that is damaged, taken or failing is a failure.
 int refuse(const Error& error);
 

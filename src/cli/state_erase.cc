@@ -22,7 +22,7 @@ struct EraseFlags {
 };
 
 int erase_in(const std::string& store, const Uuid& decision) {
-  const auto log = SqliteLog::open(store);
+  const auto log = open_existing(store);
   if (!log) return refuse(log.error());
   const auto now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   const std::string note = "erased " + internal::utc_text(now_ms) + " by margin state erase";

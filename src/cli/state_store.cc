@@ -68,7 +68,7 @@ Result<AuditKept> parse_audit(const std::string& text) {
 int compact(const CompactFlags& flags) {
   const Result<AuditKept> audit = parse_audit(flags.audit);
   if (!audit) return refuse(audit.error());
-  const auto log = SqliteLog::open(flags.store);
+  const auto log = open_existing(flags.store);
   if (!log) return refuse(log.error());
   const auto state = recover(**log, flags.pool);
   if (!state) return refuse(state.error());

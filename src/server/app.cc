@@ -1,6 +1,7 @@
 #include "server/app.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "base/text.h"
@@ -16,17 +17,23 @@ std::int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+bool same_in_any_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 // "localhost:8080", "127.0.0.1", "[::1]:8080", with or without a scheme before it.
 bool names_this_machine(std::string_view host) {
   if (const auto scheme = host.find("://"); scheme != std::string_view::npos) host.remove_prefix(scheme + 3);
   if (host.starts_with("[::1]")) return host.size() == 5 || host[5] == ':';
   host = host.substr(0, host.find(':'));
-  return host == "localhost" || host == "127.0.0.1";
+  return same_in_any_case(host, "localhost") || host == "127.0.0.1";
 }
 
 bool is_json(std::string_view content_type) {
-  const std::string_view type = content_type.substr(0, content_type.find(';'));
-  return type == "application/json" || type == "application/x-ndjson" || type == "application/octet-stream";
+  const std::string_view type = content_type.substr(0, content_type.find_first_of("; \t"));
+  constexpr std::array kTaken = {"application/json", "application/x-ndjson", "application/octet-stream"};
+  return std::any_of(kTaken.begin(), kTaken.end(), [&](std::string_view taken) { return same_in_any_case(type, taken); });
 }
 
 }  // namespace
@@ -82,7 +89,7 @@ std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard)
 Result<const access::Key*> App::key_of(const http::Request& request) const {
   const std::string_view header = request.header("Authorization").value_or("");
   constexpr std::string_view kBearer = "Bearer ";
-  if (!header.starts_with(kBearer)) return {ErrorCode::kNotFound, ""};
+  if (!same_in_any_case(header.substr(0, kBearer.size()), kBearer)) return {ErrorCode::kNotFound, ""};
   return parts_.keys.authenticate(header.substr(kBearer.size()));
 }
 

@@ -271,7 +271,7 @@ Status serve(const DaemonOptions& options) {
   auto config = load(options);
   if (!config) return config.error();
   const auto address = config::parse_address(config->server.listen);
-  if (!address) return address.error();
+  if (!address) return Error{address.error().code, "server.listen: " + address.error().message};
   auto keys = access::KeyRing::load(config::keys_file(*config));
   if (!keys) return keys.error();
   if (Status exposed = check_exposure(*address, *keys); !exposed) return exposed;

@@ -93,6 +93,7 @@ void repeat(App& app, const SharedAnswer& answer, ServedPool& pool, Uuid id, con
   if (decision == nullptr || decision->responses.size() != question.responses.size()) {
     return answer->send(refusal(422, "idempotency_key_reused", "Idempotency-Key: was used for something else"));
   }
+  answer->add_header("x-margin-decision-id", id.text());
   answer->json(body_of(id, *decision, question));
 }
 

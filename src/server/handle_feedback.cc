@@ -116,6 +116,12 @@ http::Response receipt(Uuid id, std::string_view status, const std::vector<std::
   return response;
 }
 
+// The pool speaks of grades, the request of outcomes.
+Error as_asked(Error error) {
+  if (error.message.starts_with("grades")) error.message.replace(0, error.message.find(':'), "outcomes");
+  return error;
+}
+
 // How grades compare with what is already recorded.
 struct Compared {
   bool fresh = false;
@@ -151,7 +157,7 @@ void commit_outcome(App& app, ServedPool& pool, Given given, std::optional<Reque
       app.service().commit(std::move(prepared), [&app, id, answered, told, traced = given.traced](const Result<Applied>& applied) {
         if (!applied) return answered(refusal(applied.error()));
         const ApplyResult& result = applied->result;
-        if (result.error) return answered(refusal(*result.error));
+        if (result.error) return answered(refusal(as_asked(*result.error)));
         if (told) trace_feedback(app, traced, *told);
         answered(receipt(id, name_of(result.status), result.learned, result.unlearned));
       });
@@ -178,13 +184,15 @@ bool take_back(App& app, ServedPool& pool, const std::vector<Uuid>& feedbacks, c
 }
 
 ServedPool* pool_for(App& app, const Caller& caller, const Given& given, const Answered& answered) {
-  if (ServedPool* knows = app.service().find_decision(given.outcome.decision, "")) {
-    if (caller.owns(knows->name())) return knows;
+  const std::string name = given.pool.empty() ? "default" : given.pool;
+  ServedPool* pool = app.service().find(caller.stored(name));
+  // Clients may bring ids of their own, so two pools may know one: the pool that is named comes first, and one's own before another's.
+  if (pool != nullptr && !given.pool.empty() && pool->pool().knows(given.outcome.decision)) return pool;
+  if (ServedPool* knows = app.service().find_decision(given.outcome.decision, caller.prefix())) return knows;
+  if (app.service().find_decision(given.outcome.decision, "") != nullptr) {
     answered(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
     return nullptr;
   }
-  const std::string name = given.pool.empty() ? "default" : given.pool;
-  ServedPool* pool = app.service().find(caller.stored(name));
   if (pool == nullptr && name == "default") {
     auto made = app.service().find_or_make(caller.stored(name));
     if (!made) answered(refusal(overloaded(made.error())));
@@ -211,7 +219,7 @@ void take(App& app, const Call& call, const Json& body, std::optional<RequestMar
   }
   if (const auto decision = pool->pool().decision(given.outcome.decision)) {
     auto grades = pool->pool().resolve(given.outcome);
-    if (!grades) return answered(refusal(grades.error()));
+    if (!grades) return answered(refusal(as_asked(grades.error())));
     given.outcome.grades = std::move(*grades);
     given.outcome.gold.reset();
     given.outcome.selected.reset();
@@ -231,28 +239,34 @@ void take(App& app, const Call& call, const Json& body, std::optional<RequestMar
 // A batch's answers, in the order of its lines, sent when the last has come.
 struct Batch {
   SharedAnswer answer;
-  std::vector<std::string> lines;
+  std::vector<std::string> results;
   std::size_t open = 0;
 
-  void settle(std::size_t line, const http::Response& response) {
+  void settle(std::size_t i, std::size_t number, const http::Response& response) {
     // The members of the receipt or error go behind the line's number.
-    lines[line] = "{\"line\":" + std::to_string(line + 1) + ",\"code\":" + std::to_string(response.status) + "," + response.body.substr(1);
+    results[i] = "{\"line\":" + std::to_string(number) + ",\"code\":" + std::to_string(response.status) + "," + response.body.substr(1);
     if (--open == 0) finish();
   }
   void finish() {
     http::Response response;
     response.content_type = "application/x-ndjson";
-    for (const std::string& line : lines) response.body += line + "\n";
+    for (const std::string& result : results) response.body += result + "\n";
     answer->send(std::move(response));
   }
 };
 
-std::vector<std::string> split_lines(std::string_view body) {
-  std::vector<std::string> lines;
-  while (!body.empty()) {
+struct Line {
+  std::size_t number = 0;  // in the body, from 1
+  std::string text;
+};
+
+// Those that are not blank.
+std::vector<Line> split_lines(std::string_view body) {
+  std::vector<Line> lines;
+  for (std::size_t number = 1; !body.empty(); ++number) {
     const std::string_view line = body.substr(0, body.find('\n'));
     body.remove_prefix(std::min(body.size(), line.size() + 1));
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.emplace_back(line);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.push_back({number, std::string(line)});
   }
   return lines;
 }
@@ -266,7 +280,7 @@ void feedback(App& app, const Call& call) {
 }
 
 void feedback_batch(App& app, const Call& call) {
-  const std::vector<std::string> lines = split_lines(call.request.body);
+  const std::vector<Line> lines = split_lines(call.request.body);
   const auto lines_max = static_cast<std::size_t>(app.config().limits.batch_lines);
   if (lines.empty()) return call.answer->send(refusal(400, "invalid_value", "body: expected one JSON object per line"));
   if (lines.size() > lines_max) {
@@ -276,8 +290,9 @@ void feedback_batch(App& app, const Call& call) {
   const auto mark = request_mark(call);
   auto batch = std::make_shared<Batch>(Batch{call.answer, std::vector<std::string>(lines.size()), lines.size()});
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Answered answered = [batch, i](const http::Response& response) { batch->settle(i, response); };
-    auto parsed = app.parser().parse(lines[i]);
+    const Line& line = lines[i];
+    const Answered answered = [batch, i, number = line.number](const http::Response& response) { batch->settle(i, number, response); };
+    auto parsed = app.parser().parse(line.text);
     if (!parsed) {
       answered(refusal(400, "invalid_json", parsed.error().message));
       continue;
@@ -285,7 +300,7 @@ void feedback_batch(App& app, const Call& call) {
     // Each line is a request of its own: a batch that was cut in the middle may be sent again whole.
     std::optional<RequestMark> line_mark = mark;
     if (line_mark) line_mark->key = digest_of(mark->key.hex() + "#" + std::to_string(i));
-    if (line_mark) line_mark->body = digest_of(lines[i]);
+    if (line_mark) line_mark->body = digest_of(line.text);
     take(app, call, **parsed, line_mark, answered);
   }
 }

@@ -53,7 +53,7 @@ void show_status(App& app, const Call& call) {
 void show_metrics(App& app, const Call& call) {
   http::Response response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-  response.body = app.metrics().render(app);
+  response.body = app.metrics().render(app, call.caller);
   call.answer->send(std::move(response));
 }
 

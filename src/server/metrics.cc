@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -44,39 +47,50 @@ class Page {
   std::string out;
 };
 
-void render_decisions(Page& page, const service::Service& service) {
+// Those that the caller may see, by the names it knows them by.
+using Pools = std::map<std::string, const service::ServedPool*>;
+
+Pools pools_of(App& app, const Caller& caller) {
+  Pools pools;
+  for (const auto& [name, pool] : app.service().pools()) {
+    if (caller.owns(name)) pools.emplace(caller.shown(name), pool.get());
+  }
+  return pools;
+}
+
+void render_decisions(Page& page, const Pools& pools) {
   page.head("margin_decisions_total", "counter", "Decisions made, by the status of their probability.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     for (std::size_t status = 0; status < pool->counts().by_status.size(); ++status) {
       page.line("margin_decisions_total", label("pool", name) + "," + label("status", margin::name_of(static_cast<TrustStatus>(status))),
                 static_cast<double>(pool->counts().by_status[status]));
     }
   }
   page.head("margin_abstentions_total", "counter", "Decisions that were less sure than was asked for.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     page.line("margin_abstentions_total", label("pool", name), static_cast<double>(pool->counts().abstained));
   }
 }
 
-void render_feedback(Page& page, const service::Service& service) {
+void render_feedback(Page& page, const Pools& pools) {
   page.head("margin_feedback_total", "counter", "Feedback, by what became of it.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     for (std::size_t status = 0; status < pool->counts().feedback.size(); ++status) {
       page.line("margin_feedback_total", label("pool", name) + "," + label("result", name_of(static_cast<ApplyStatus>(status))),
                 static_cast<double>(pool->counts().feedback[status]));
     }
   }
   page.head("margin_feedback_lag_seconds", "summary", "How long after its decision an outcome came.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     page.line("margin_feedback_lag_seconds_sum", label("pool", name), pool->counts().lag_seconds);
     page.line("margin_feedback_lag_seconds_count", label("pool", name), static_cast<double>(pool->counts().lag_count));
   }
   page.head("margin_feedback_pending", "gauge", "Decisions that wait for an outcome.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     page.line("margin_feedback_pending", label("pool", name), static_cast<double>(pool->pool().pending_decisions()));
   }
   page.head("margin_feedback_early", "gauge", "Outcomes that wait for their decision.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     page.line("margin_feedback_early", label("pool", name), static_cast<double>(pool->pool().early_outcomes()));
   }
 }
@@ -95,10 +109,10 @@ void render_stages(Page& page, std::string_view name, const std::vector<Measured
 }
 
 // Models beyond the limit are left out, in the order of names, and counted.
-void render_calibration(Page& page, const service::Service& service, std::size_t values_max) {
+void render_calibration(Page& page, const Pools& pools, std::size_t values_max) {
   std::vector<Measured> models;
   std::size_t left_out = 0;
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     for (const auto& [model, scores] : pool->scores()) {
       if (models.size() < values_max) {
         models.push_back({label("pool", name) + "," + label("model", model), &scores});
@@ -122,17 +136,17 @@ void render_calibration(Page& page, const service::Service& service, std::size_t
             static_cast<double>(left_out));
 }
 
-void render_pools(Page& page, const service::Service& service) {
+void render_pools(Page& page, const Pools& pools) {
   page.head("margin_pool_models", "gauge", "Models that are present.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     page.line("margin_pool_models", label("pool", name), static_cast<double>(pool->pool().present_models().size()));
   }
   page.head("margin_state_version", "gauge", "Events the state holds.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     page.line("margin_state_version", label("pool", name), static_cast<double>(pool->next_offset()));
   }
   page.head("margin_drift_events_total", "counter", "Alarms of drift and gaming, by what raised them.");
-  for (const auto& [name, pool] : service.pools()) {
+  for (const auto& [name, pool] : pools) {
     std::map<std::string, double> by_kind;
     for (const Alarm& alarm : pool->pool().alarms())
       by_kind[std::string(watch_kind_name(alarm.report.kind))] += static_cast<double>(alarm.report.times);
@@ -222,6 +236,14 @@ void render_process(Page& page, std::int64_t started_s) {
   if (statm >> pages >> resident) {
     page.only("process_resident_memory_bytes", "gauge", "Resident memory.", resident * static_cast<double>(sysconf(_SC_PAGESIZE)));
   }
+  std::error_code ignored;
+  const auto held = std::filesystem::directory_iterator("/proc/self/fd", ignored);
+  if (!ignored)
+    page.only("process_open_fds", "gauge", "Open file descriptors.", static_cast<double>(std::distance(begin(held), end(held))));
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    page.only("process_max_fds", "gauge", "Open file descriptors allowed.", static_cast<double>(descriptors.rlim_cur));
+  }
   page.only("process_start_time_seconds", "gauge", "When the process started, since 1970.", static_cast<double>(started_s));
 }
 
@@ -254,7 +276,8 @@ void Metrics::request(std::string_view endpoint, int status, std::chrono::nanose
   durations_[endpoint].add(std::chrono::duration<double>(took).count());
 }
 
-std::string Metrics::render(App& app) const {
+std::string Metrics::render(App& app, const Caller& caller) const {
+  const Pools pools = pools_of(app, caller);
   Page page;
   page.head("margin_build_info", "gauge", "Always 1; its labels say what runs.");
   page.line("margin_build_info", label("version", app.version()), 1.0);
@@ -269,10 +292,10 @@ std::string Metrics::render(App& app) const {
   page.head("margin_overhead_seconds", "histogram", "What a chat took beyond waiting for its models, the log's commit included.");
   overhead_.render(page.out, "margin_overhead_seconds", "");
   page.only("margin_rate_limited_total", "counter", "Requests beyond their key's rate.", static_cast<double>(rate_limited_));
-  render_decisions(page, app.service());
-  render_feedback(page, app.service());
-  render_calibration(page, app.service(), static_cast<std::size_t>(app.config().limits.label_values));
-  render_pools(page, app.service());
+  render_decisions(page, pools);
+  render_feedback(page, pools);
+  render_calibration(page, pools, static_cast<std::size_t>(app.config().limits.label_values));
+  render_pools(page, pools);
   render_upstreams(page, app.gateway());
   render_spans(page, *app.tracer());
   render_log(page, app.service().log().figures());

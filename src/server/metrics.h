@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/caller.h"
+
 namespace margin::server {
 
 class App;
@@ -38,7 +40,8 @@ class Metrics {
   // What a chat took beyond waiting for its models.
   void overhead(std::chrono::nanoseconds took) { overhead_.add(std::chrono::duration<double>(took).count()); }
 
-  [[nodiscard]] std::string render(App& app) const;
+  // Of pools only the caller's.
+  [[nodiscard]] std::string render(App& app, const Caller& caller) const;
 
  private:
   std::map<std::pair<std::string_view, int>, std::uint64_t> requests_;

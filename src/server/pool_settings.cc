@@ -41,6 +41,13 @@ void read_remedy(ObjectReader& in, std::string_view name, config::PoolSettings& 
   settings.remedy = static_cast<config::RemedyChoice>(known - kRemedyNames.begin());
 }
 
+// A file's faults are told by file and section; here both are the body.
+Error in_body(Error error) {
+  constexpr std::string_view kPlace = "body: pool.";
+  for (std::size_t at = 0; (at = error.message.find(kPlace, at)) != std::string::npos;) error.message.erase(at, kPlace.size());
+  return error;
+}
+
 }  // namespace
 
 Result<PoolConfigured> read_pool_settings(const Json& body, const config::Config& config) {
@@ -57,7 +64,7 @@ Result<PoolConfigured> read_pool_settings(const Json& body, const config::Config
   config::Faults faults;
   config::check_pool(
       settings, "pool", [](const std::string&) { return config::Place{"body"}; }, faults);
-  if (faults.any()) return faults.error();
+  if (faults.any()) return in_body(faults.error());
   return config::pool_configured(config, settings);
 }
 

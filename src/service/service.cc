@@ -257,10 +257,13 @@ void Service::finish(ServedPool& pool, const Event& event, Applied applied, cons
 Status Service::can_revert(ServedPool& pool, Uuid feedback) {
   auto record = log_.find(pool.name(), feedback);
   if (!record) return record.error();
+  if (!*record || !std::holds_alternative<OutcomeObserved>((*record)->event.body)) {
+    return {ErrorCode::kNotFound, "feedback_id: pool " + pool.name() + " has no such feedback, or keeps it no longer"};
+  }
   auto positions = log_.pools();
   if (!positions) return positions.error();
   for (const PoolPosition& position : *positions) {
-    if (position.pool != pool.name() || position.first == 0 || !*record || (*record)->offset >= position.first) continue;
+    if (position.pool != pool.name() || position.first == 0 || (*record)->offset >= position.first) continue;
     return {ErrorCode::kUnsupported,
             "feedback_id: it was taken into the state before what the log retains, and can no longer be taken back"};
   }

@@ -89,7 +89,7 @@ class Service {
   // Writes it; `done` hears how it was applied, or why it could not be written. A revert that calls for a new fold is done when the folded
   // state is in place. kLimit: the log's queue is full (overload); then `done` is not called.
   [[nodiscard]] Status commit(Prepared prepared, Done done);
-  // kUnsupported: what it would take back lies before what the log retains.
+  // kNotFound: the pool's log has no such feedback; kUnsupported: it lies before what the log retains.
   [[nodiscard]] Status can_revert(ServedPool& pool, Uuid feedback);
 
   // The event by its id, from the log.

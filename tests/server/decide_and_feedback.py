@@ -188,6 +188,34 @@ class Feedback(ServerTest):
         self.assertEqual(server.post("/v1/feedback/revert", {"source": "nobody"}).status // 100, 4)
         self.assertIsNotNone(start)
 
+    def test_what_is_no_feedback_cannot_be_taken_back(self):
+        server = self.serve()
+        made = server.decide({"a": ("x", 0.9)})["decision_id"]
+        offset = server.get("/v1/pools/default").json["offset"]
+        for unknown in (str(uuid.uuid4()), made):
+            answer = server.post("/v1/feedback/revert", {"feedback_id": unknown})
+            self.assertEqual((answer.status, answer.error["param"]), (404, "feedback_id"))
+        self.assertEqual(server.get("/v1/pools/default").json["offset"], offset, "nothing was written")
+
+    def test_an_id_that_two_pools_know_belongs_to_the_one_that_is_named(self):
+        server = self.serve()
+        server.put("/v1/pools/other", {})
+        made = str(uuid.uuid4())
+        for pool in ("default", "other"):
+            server.decide({"a": ("x", 0.9)}, pool=pool, decision_id=made)
+        graded = lambda pool: server.get(f"/v1/decisions?pool={pool}").json["decisions"][0]["graded"]
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "pool": "other", "outcome": 1}).json["status"], "applied")
+        self.assertEqual((graded("default"), graded("other")), (0, 1))
+        server.post("/v1/feedback", {"decision_id": made, "outcome": 1})
+        self.assertEqual(graded("default"), 1)
+
+    def test_a_repeated_decision_comes_with_its_id_in_the_header_too(self):
+        server = self.serve()
+        ask = lambda: server.post("/v1/decide", {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}]}, headers={"Idempotency-Key": "k"})
+        first, second = ask(), ask()
+        self.assertEqual(first.body, second.body)
+        self.assertEqual(second.headers["x-margin-decision-id"], first.json["decision_id"])
+
     def test_feedback_before_its_decision_is_kept_and_joined(self):
         server = self.serve()
         mine = str(uuid.uuid4())
@@ -218,7 +246,7 @@ class Feedback(ServerTest):
         answer = server.post("/v1/feedback/batch", raw="\n".join(lines).encode(), headers={"Content-Type": "application/x-ndjson"})
         results = [json.loads(line) for line in answer.body.splitlines()]
         self.assertEqual([r["code"] for r in results], [200, 400, 400, 200])
-        self.assertEqual([r["line"] for r in results], [1, 2, 3, 4])
+        self.assertEqual([r["line"] for r in results], [1, 2, 4, 5], "as an editor counts them")
         self.assertEqual(results[3]["status"], "applied")
         self.assertEqual(results[2]["error"]["param"], "outcome")
 
@@ -237,7 +265,9 @@ class Feedback(ServerTest):
         ]:
             answer = server.post("/v1/feedback", body)
             self.assertEqual((answer.status, answer.error["param"]), (400, param), (body, answer.body))
-        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcomes": {"stranger": 1}}).status, 400)
+        answer = server.post("/v1/feedback", {"decision_id": made, "outcomes": {"stranger": 1}})
+        self.assertEqual((answer.status, answer.error["param"]), (400, "outcomes"))
+        self.assertIn("stranger", answer.error["message"])
 
 
 class Lifecycle(ServerTest):
@@ -249,7 +279,8 @@ class Lifecycle(ServerTest):
         self.assertEqual(server.delete("/v1/pools/law/models/meta%2Fllama").json["models"], [])
         self.assertEqual(server.delete("/v1/pools/law/models/stranger").status // 100, 4)
         self.assertEqual(server.put("/v1/pools/law", {"calibrator": "margn"}).status, 400)
-        self.assertIn("did you mean margin", server.put("/v1/pools/law", {"calibrator": "margn"}).error["message"])
+        slip = server.put("/v1/pools/law", {"calibrator": "margn"}).error
+        self.assertEqual((slip["param"], slip["message"]), ("calibrator", "calibrator: no calibrator named margn (did you mean margin?)"))
         self.assertEqual(server.put("/v1/pools/no%20such", {}).status, 400)
         self.assertEqual([p["pool"] for p in server.get("/v1/pools").json["pools"]], ["default", "law"])
 

@@ -1,6 +1,8 @@
 """Who may do what: keys, scopes, tenants, rates; and that without keys only this machine's own programs are served."""
 import json
+import re
 import socket
+import uuid
 
 from harness import ServerTest, main
 
@@ -38,6 +40,35 @@ class Keys(ServerTest):
         for path in ("/health", "/ready", "/openapi.json"):
             self.assertEqual(server.get(path).status, 200)
 
+    def test_every_route_asks_for_the_scope_it_is_described_with(self):
+        scopes = ("infer", "decide", "feedback", "read", "admin")
+        keys = {scope: self.key("--name", scope, "--scope", scope) for scope in scopes}
+        others = {scope: self.key("--name", "not-" + scope, "--scope", ",".join(s for s in scopes if s != scope)) for scope in scopes}
+        server = self.serve()
+        paths = server.get("/openapi.json").json["paths"]
+        tried = 0
+        for pattern, operations in paths.items():
+            path = re.sub(r"{\w+}", "x", pattern)
+            for method, operation in operations.items():
+                needed = [scope for security in operation.get("security", []) for scope in security.get("key", [])]
+                if not needed or pattern == "/v1/events":  # a stream does not end
+                    continue
+                raw = None if method == "get" else b"{}"
+                self.assertEqual(server.ask(method.upper(), path, raw=raw).status, 401, pattern)
+                self.assertEqual(server.ask(method.upper(), path, raw=raw, key=others[needed[0]]).status, 403, pattern)
+                self.assertNotIn(server.ask(method.upper(), path, raw=raw, key=keys[needed[0]]).status, (401, 403), pattern)
+                tried += 1
+        self.assertGreater(tried, 30)
+
+    def test_an_id_that_another_tenant_uses_too_stays_ones_own(self):
+        first, second = (self.key("--name", tenant, "--scope", "decide,feedback", "--tenant", tenant) for tenant in ("aaa", "bbb"))
+        server = self.serve()
+        made = str(uuid.uuid4())
+        for key in (first, second):
+            self.assertEqual(server.post("/v1/decide", {**ASKED, "decision_id": made}, key=key).status, 200)
+        for key in (second, first):
+            self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=key).json["status"], "applied")
+
     def test_nobody_without_a_valid_key_teaches(self):
         key = self.key("--name", "app", "--scope", "decide,feedback")
         server = self.serve()
@@ -49,7 +80,8 @@ class Keys(ServerTest):
             self.assertEqual((answer.status, answer.error["type"]), (401, "authentication_error"))
             self.assertEqual(answer.headers["WWW-Authenticate"], "Bearer")
         self.assertEqual(server.post("/v1/feedback", body, headers={"Authorization": "Basic " + key}).status, 401)
-        self.assertEqual(server.post("/v1/feedback", body, key=key).json["status"], "applied")
+        self.assertEqual(server.post("/v1/feedback", body, headers={"Authorization": "bearer " + key}).json["status"], "applied", "in any case")
+        self.assertEqual(server.post("/v1/feedback", body, key=key).json["status"], "duplicate")
         self.assertNotIn(key, server.journal)
 
     def test_a_revoked_key_is_refused_after_a_reload(self):
@@ -76,6 +108,16 @@ class Keys(ServerTest):
         self.assertNotIn("law", names["bolt"])
         self.assertEqual(server.get("/v1/pools/law", key=keys["bolt"]).status, 404)
         self.assertEqual(server.get("/v1/pools/acme%2Flaw", key=keys["bolt"]).status, 400)
+
+    def test_figures_of_other_tenants_are_not_shown(self):
+        one, two, all_ = (self.key("--name", "k" + t, "--scope", "decide,read", *(("--tenant", t) if t else ())) for t in ("one", "two", ""))
+        server = self.serve()
+        server.post("/v1/decide", {"responses": [{"model": "secret-model", "answer": "x", "confidence": 0.9}]}, key=one)
+        figures = lambda key: server.get("/metrics", key=key).body.decode()
+        self.assertIn('margin_decisions_total{pool="default",status="cold"} 1\n', figures(one))
+        self.assertIn('margin_decisions_total{pool="one/default",status="cold"} 1\n', figures(all_))
+        self.assertNotIn("pool=", figures(two))
+        self.assertIn("process_open_fds ", figures(two))
 
     def test_provenance_comes_from_the_key(self):
         key = self.key("--name", "grader-7", "--scope", "decide,feedback,read,admin")
@@ -119,7 +161,9 @@ class Keys(ServerTest):
         with socket.create_connection((server.host, int(server.port))) as rebound:
             rebound.sendall(b"GET /v1/pools HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
             self.assertIn(b" 403 ", rebound.recv(4096))
-        self.assertEqual(server.post("/v1/decide", raw=json.dumps(ASKED).encode(), headers={"Content-Type": "text/plain"}).status, 415)
+        body = json.dumps(ASKED).encode()
+        self.assertEqual(server.post("/v1/decide", raw=body, headers={"Content-Type": "text/plain"}).status, 415)
+        self.assertEqual(server.post("/v1/decide", raw=body, headers={"Content-Type": "Application/JSON ; charset=utf-8", "Host": "LocalHost"}).status, 200)
 
 
 if __name__ == "__main__":
