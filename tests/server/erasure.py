@@ -100,6 +100,19 @@ class Erasure(ServerTest):
         self.margin("state", "erase", "--decision", "00000000-0000-0000-0000-000000000000", "--server", server.url, code=2)
         self.margin("state", "erase", "margin.db", "--decision", made, "--server", server.url, code=2)  # which of the two?
 
+    def test_an_answered_chat_is_not_kept_for_retries_any_more(self):
+        url, asked = self.one_model(SECRET + "\nConfidence: 80")
+        server = self.serve(config=f'[upstreams.m]\nurl = "{url}"\n[pools.default]\nmodels = ["m"]\n')
+        chat = {"model": "margin/default", "messages": [{"role": "user", "content": "What ails him?"}]}
+        ask = lambda: server.post("/v1/chat/completions", chat, headers={"Idempotency-Key": "k"})
+        first = ask()
+        self.assertIn(SECRET.encode(), first.body)
+        self.assertEqual(ask().body, first.body, "a retry")
+        self.assertEqual(server.delete(f"/v1/decisions/{first.json['id']}/texts").json["erased"], 1)
+        self.assertNotIn(SECRET.encode(), ask().body)
+        self.assertEqual(len(asked), 1, "nor is the model asked again")
+        self.assertFalse(self.stored())
+
     def test_a_right_answer_that_came_first_is_named(self):
         server = self.serve()
         made = str(uuid.uuid4())

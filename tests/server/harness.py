@@ -1,5 +1,6 @@
 """A real `margin serve` for tests: started on a free port with a store of its own, asked over HTTP, stopped or killed."""
 import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -139,6 +140,31 @@ class ServerTest(unittest.TestCase):
         server = Server(self.folder, *flags, **kw)
         self.addCleanup(lambda: server.log.closed or server.kill())
         return server
+
+    def one_model(self, content):
+        """The address of a model that always says the same, for the chat routes, and the bodies it was sent."""
+        asked = []
+
+        class Model(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                asked.append(self.rfile.read(int(self.headers["Content-Length"])))
+                reply = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
+                         "choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}
+                body = json.dumps(reply).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+        threading.Thread(target=upstream.serve_forever, daemon=True).start()
+        self.addCleanup(upstream.server_close)
+        self.addCleanup(upstream.shutdown)
+        return f"http://127.0.0.1:{upstream.server_address[1]}/v1", asked
 
     def margin(self, *arguments, code=0, **kw):
         done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, cwd=self.folder, timeout=300, **kw)

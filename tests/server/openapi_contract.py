@@ -1,8 +1,6 @@
 """Every answer of a real server against /openapi.json: what is described is what is sent, and a request is refused when the document says so."""
-import http.server
 import json
 import re
-import threading
 import time
 
 import jsonschema
@@ -13,35 +11,10 @@ ASKED = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}, {"model
                        {"model": "c", "answer": "y", "confidence": 0.4, "abstained": True}], "audit_rate": 1.0}
 
 
-def one_model():
-    """A model that always says the same, for the chat routes."""
-    class Model(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            reply = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
-                     "choices": [{"index": 0, "message": {"role": "assistant", "content": "B\nConfidence: 80"}, "finish_reason": "stop"}]}
-            body = json.dumps(reply).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
-
-
 class Contract(ServerTest):
     def setUp(self):
         super().setUp()
-        upstream = one_model()
-        self.addCleanup(upstream.server_close)
-        self.addCleanup(upstream.shutdown)
-        url = f"http://127.0.0.1:{upstream.server_address[1]}/v1"
+        url, _ = self.one_model("B\nConfidence: 80")
         self.server = self.serve(config=f'[upstreams.m]\nurl = "{url}"\n[pools.default]\nmodels = ["m"]\ntask = "choice"\n')
         self.document = self.server.get("/openapi.json").json
         self.seen = set()
