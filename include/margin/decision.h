@@ -70,7 +70,8 @@ class DecisionTrust {
     [[nodiscard]] double effective_n() const { return squares > 0.0 ? weights * weights / squares : 0.0; }
   };
 
-  [[nodiscard]] double outcomes() const;  // faded
+  [[nodiscard]] double outcomes() const;            // faded
+  [[nodiscard]] double effective_n_of_all() const;  // bins together
   [[nodiscard]] bool cold() const { return outcomes() < kColdBelow; }
   void load(internal::Decoder& in);
 

@@ -29,7 +29,7 @@ struct PoolConfigured {
   // The calibrator of the decision's own probability (margin/decision.h); one that learns online. Whatever changes what a share means, a
   // change of this, of the calibrator or of the vote, starts it anew.
   std::string trust = "margin_adaptive";
-  int trust_version = 2;
+  int trust_version = 3;
   Parameters trust_parameters;
 
   // What a feedback that grades only some responses of a decision teaches about the others (margin/remedy.h): "none", "weighted", "implied"

@@ -30,6 +30,7 @@ class Closing {
         resolution_tasks_(number(parameters, "resolution_tasks")),
         recalibration_tasks_(number(parameters, "recalibration_tasks")),
         steering_(number(parameters, "steering")),
+        steering_responses_(parameters.contains("steering_responses") ? number(parameters, "steering_responses") : 0.0),
         bin_count_(static_cast<std::size_t>(integer(parameters, "bins"))),
         bin_prior_(bin_count_),
         bin_outcome_(bin_count_),
@@ -121,7 +122,7 @@ class Closing {
   // Integral control: the residual a bin has collected is its correction divided by the step, so it cannot pile up unanswered.
   void steer(double p, double residual, double per_task) {
     const Place at = place(p);
-    const double step = steering_ / (1.0 + per_task);
+    const double step = steering_ / std::max(steering_responses_, 1.0 + per_task);
     bin_steer_[at.lower] += step * (1.0 - at.share) * residual;
     bin_steer_[at.upper] += step * at.share * residual;
   }
@@ -131,6 +132,7 @@ class Closing {
   const double resolution_tasks_;
   const double recalibration_tasks_;
   const double steering_;
+  const double steering_responses_;  // since version 3: in small pools a faster step costs more than it corrects
   const std::size_t bin_count_;
   std::vector<double> bin_prior_;
   double resolution_keep_ = 1.0;

@@ -16,6 +16,12 @@ constexpr double kTail = 0.05;
 constexpr std::uint32_t kSnapshotFormat = 0x4d445431;  // "MDT1"
 constexpr double kRounding = 1e-9;                     // what rounding may add to a decayed sum
 
+// What the interval rests on where the calibrator fits a line over all shares (margin_adaptive since version 3): outcomes of other bins
+// count too, and those of its own less than one each, because the estimate goes on moving.
+constexpr double kOwnBin = 0.5;
+constexpr double kAllBins = 0.18;
+bool learns_across_bins(const CalibratorInfo& info) { return info.identifier == "margin_adaptive" && info.version >= 3; }
+
 // Page's test on outcomes minus promises: a change of half a standard deviation is looked for, and an alarm is raised about once in some
 // thousand decisions by chance.
 constexpr double kDriftSlack = 0.25;
@@ -45,8 +51,9 @@ double DecisionTrust::p_correct(double share) const { return calibrator_->calibr
 Sureness DecisionTrust::of(double share) const {
   const double p = p_correct(share);
   const double n = history_[static_cast<std::size_t>(band_of(share, kBins))].effective_n();
+  const double worth = learns_across_bins(calibrator_->info()) ? kOwnBin * n + kAllBins * effective_n_of_all() : n;
   // Jeffreys' prior keeps the interval proper where p is 0 or 1, or nothing is known.
-  const internal::Beta chance(p * n + 0.5, (1.0 - p) * n + 0.5);
+  const internal::Beta chance(p * worth + 0.5, (1.0 - p) * worth + 0.5);
   return {.p_correct = p,
           .low = std::min(p, chance.quantile(kTail)),
           .high = std::max(p, chance.quantile(1.0 - kTail)),
@@ -64,6 +71,12 @@ double DecisionTrust::outcomes() const {
   double outcomes = 0.0;
   for (const History& bin : history_) outcomes += bin.weights;
   return outcomes;
+}
+
+double DecisionTrust::effective_n_of_all() const {
+  double n = 0.0;
+  for (const History& bin : history_) n += bin.effective_n();
+  return n;
 }
 
 void DecisionTrust::decided() {

@@ -2,9 +2,10 @@
 //
 // Per model, band, clock and link it keeps two decayed sums: outcomes and exposure. A clock is a memory length; a link says how exposure
 // grows with stated confidence (c^0 replaces it, c^1 is margin's ratio, c^4 trusts only the very confident). One (clock, link) is an
-// expert, and one lane of the arithmetic below. Beside them stand experts that temper the stated odds (TemperedOdds; version 1 has none).
-// All are mixed by recent likelihood; a faster clock that keeps winning overwrites the slower ones. Then resolution must be earned, the
-// pool is recalibrated by output bin, and what is left in a bin is steered to zero.
+// expert, and one lane of the arithmetic below. Beside them stand experts that temper the stated odds (TemperedOdds; version 1 has none)
+// and one that fits a line to them (StatedCurve; since version 3). All are mixed by recent likelihood; a faster clock that keeps winning
+// overwrites the slower ones. Then resolution must be earned, the pool is recalibrated by output bin, and what is left in a bin is steered
+// to zero.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -16,7 +17,9 @@
 #include "calibrate/clocked.h"
 #include "calibrate/closing.h"
 #include "calibrate/margin_adaptive_parameters.h"
+#include "calibrate/rate.h"
 #include "calibrate/registry.h"
+#include "calibrate/stated_curve.h"
 #include "calibrate/tempered_odds.h"
 #include "margin/math.h"
 
@@ -31,6 +34,8 @@ using internal::kLinksMax;
 using internal::larger;
 using internal::Pair;
 using internal::smaller;
+using internal::stated_odds;
+using internal::StatedCurve;
 using internal::TemperedOdds;
 
 constexpr std::size_t kPairsMax = kClocksMax * kLinksMax / 2;
@@ -39,8 +44,9 @@ constexpr std::size_t kDefaultClocks = 3;
 constexpr std::size_t kDefaultLinks = 3;
 constexpr std::size_t kDefaultLanes = kDefaultClocks * kDefaultLinks;
 
-// kFixed: of the default shape, which the compiler then knows: half the time. Else the shape is the parameters'.
-template <bool kFixed>
+// kFixed: of the default shape, with kRoots experts that temper the odds, which the compiler then knows: half the time. Else the shape is
+// the parameters'. kLine: since version 3.
+template <bool kFixed, std::size_t kRoots, bool kLine>
 class MarginAdaptive final : public Calibrator, public internal::Clocked {
  public:
   MarginAdaptive(const CalibratorInfo& info, Parameters resolved)
@@ -59,6 +65,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
         model_alarm_(number(parameters(), "model_alarm")),
         closing_(parameters()),
         odds_(info.version == 1 ? TemperedOdds({}, 0.0) : TemperedOdds(list(parameters(), "roots"), number(parameters(), "odds_step"))),
+        curve_(kLine ? number(parameters(), "curve_memory") : 1.0),
         pool_(block_size(), both(0.0)),
         pool_factors_(band_count() * pairs()) {
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
@@ -67,7 +74,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
       set(model_keep_, lane, 1.0 - 1.0 / clocks_[lane / link_count()]);
     }
     if (lanes() % 2 != 0) set(prior_exposure_, lanes(), 1.0);  // the idle lane must stay finite
-    for (std::size_t i = 0; i < odds_.size(); ++i) {
+    for (std::size_t i = 0; i < odds_lanes(); ++i) {
       TemperedOdds::set(odds_weights_, i, 1.0 / static_cast<double>(experts()));
       TemperedOdds::set(odds_used_, i, 1.0);
     }
@@ -84,10 +91,12 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     models_[model] = Model{};
     models_[model].epoch = epoch_;
     odds_.model(model) = TemperedOdds::all(1.0);
+    curve_.join(model);
     if (donor == nullptr) return;
     // A predecessor's ratios, with no more evidence behind them than the priors they must convince.
     const auto& source = static_cast<const MarginAdaptive&>(*donor);
     odds_.inherit(model, source.odds_, donor_model);
+    curve_.inherit(model, source.curve_, donor_model);
     const Counters inherited = source.current(donor_model);
     std::copy(inherited.begin(), inherited.begin() + static_cast<std::ptrdiff_t>(block_size()), counters(model));
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
@@ -123,10 +132,12 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     Lanes p = forecast.experts;
     for (std::size_t v = 0; v < pairs(); ++v) p[v] = larger(smaller(p[v], both(0.99)), both(0.01));
     TemperedOdds::Values tempered = forecast.tempered;
-    for (Pair& pair : tempered) pair = larger(smaller(pair, both(0.99)), both(0.01));
+    for (std::size_t v = 0; v < odds_pairs(); ++v) tempered[v] = larger(smaller(tempered[v], both(0.99)), both(0.01));
     const std::array<double, kClocksMax> by_clock = mean_by_clock(p);
     reweigh(p, tempered, outcome, std::min(1.0, weight / per_task), share_ / per_task);
-    odds_.learn(observation.model, tempered, outcome, weight, per_task);
+    odds_.learn(observation.model, tempered, odds_pairs(), outcome, weight, per_task);
+    if constexpr (kLine)
+      curve_.learn(observation.model, forecast.coordinate, TemperedOdds::get(forecast.tempered, root_count()), outcome, weight);
 
     count(observation, forecast);
     const std::array<double, kClocksMax> gains = faster_gains(outcome, by_clock);
@@ -137,7 +148,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     if (pool_fired != kNone) forget_with_pool(pool_fired);
     if (model_fired != kNone) {
       settle(observation.model);
-      overwrite_slower(counters(observation.model), model_fired);
+      forget(observation.model, model_fired);
     }
     refresh_pool();
   }
@@ -148,6 +159,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     for (ModelId model = 0; model < models_.size(); ++model) settle(model);
     for (Pair& sum : counters_) sum = both(trust) * sum;
     for (Pair& sum : pool_) sum = both(trust) * sum;
+    for (ModelId model = 0; model < models_.size(); ++model) curve_.model(model) = StatedCurve::scaled(curve_.model(model), trust);
     const auto scale = [&](double& sum, bool /*never_negative*/) { sum *= trust; };
     Closing::visit_slope(closing_, scale);
     Closing::visit_sums(closing_, scale);
@@ -167,8 +179,9 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   void describe(ModelId model, Explanation& explanation) const override {
     const auto k = static_cast<std::size_t>(explanation.band);
     const Forecast forecast = this->forecast(model, explanation.confidence);
-    const TemperedOdds::Values pool_odds = odds_.with_pool(explanation.confidence);
-    const double by_pool = mixture(clipped_at_one(pool_band(k), forecast.powers), TemperedOdds::probabilities(pool_odds));
+    const double by_pool =
+        mixture(clipped_at_one(pool_band(k), forecast.powers),
+                odds_experts(odds_.with_pool(stated_odds(explanation.confidence), root_count()), curve_.pool(), forecast.coordinate));
     const double by_model = mixture(clipped_at_one(forecast.with_model, forecast.powers), forecast.tempered);
     // Below the smallest normal number a factor would overflow, as it would at 0.
     const bool has_factor = explanation.confidence >= std::numeric_limits<double>::min();
@@ -186,11 +199,12 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   void make_room(std::size_t models) override {
     models_.resize(models);
     odds_.make_room(models);
+    curve_.make_room(models);
     counters_.resize(models * block_size(), both(0.0));
   }
 
   [[nodiscard]] std::size_t saved_bytes_per_model() const override {
-    return (2 * band_count() * lanes() + clock_count() + odds_.size()) * sizeof(double);
+    return (2 * band_count() * lanes() + clock_count() + odds_.size() + (kLine ? 5 : 0)) * sizeof(double);
   }
 
   void save(internal::Encoder& out) const override {
@@ -212,12 +226,19 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     const auto tempered = [&](const TemperedOdds::Values& values) {
       for (std::size_t i = 0; i < odds_.size(); ++i) out.real(TemperedOdds::get(values, i));
     };
-    tempered(odds_weights_);
+    for (std::size_t i = 0; i < odds_lanes(); ++i) out.real(TemperedOdds::get(odds_weights_, i));
     tempered(odds_.pool());
+    if constexpr (kLine) {
+      for (const double x : {curve_.pool().slope, curve_.pool().offset}) out.real(x);
+    }
     for (ModelId model = 0; model < models_.size(); ++model) {
       rows(current(model).data());
       reals(models_[model].cusum.data(), clock_count());
       tempered(odds_.model(model));
+      if constexpr (kLine) {
+        const StatedCurve::Curve curve = current_curve(model);
+        for (const double x : {curve.line.slope, curve.line.offset, curve.squares, curve.products, curve.count}) out.real(x);
+      }
       out.flag(models_[model].observed);
     }
   }
@@ -244,21 +265,35 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     outcomes_per_task_ = real(0.0, kSumMax);
     outcomes_this_task_ = real(0.0, kSumMax);
     Closing::visit_bins(closing_, restore);
-    const auto tempered = [&](TemperedOdds::Values& values, double low, double high) {
-      for (std::size_t i = 0; i < odds_.size(); ++i) TemperedOdds::set(values, i, real(low, high));
+    const auto scales = [&](TemperedOdds::Values& values) {
+      for (std::size_t i = 0; i < odds_.size(); ++i)
+        TemperedOdds::set(values, i, real(1.0 / TemperedOdds::kScaleMax, TemperedOdds::kScaleMax));
     };
-    tempered(odds_weights_, 0.0, 2.0);
-    tempered(odds_.pool(), 1.0 / TemperedOdds::kScaleMax, TemperedOdds::kScaleMax);
+    for (std::size_t i = 0; i < odds_lanes(); ++i) TemperedOdds::set(odds_weights_, i, real(0.0, 2.0));
+    scales(odds_.pool());
+    const auto line = [&](StatedCurve::Line& of) {
+      of.slope = real(0.0, StatedCurve::kSlopeMax);
+      of.offset = real(-StatedCurve::kOffsetMax, StatedCurve::kOffsetMax);
+    };
+    if constexpr (kLine) line(curve_.pool());
     for (ModelId model = 0; model < models_.size(); ++model) {
       rows(counters(model));
       reals(models_[model].cusum.data(), clock_count(), 0.0);
-      tempered(odds_.model(model), 1.0 / TemperedOdds::kScaleMax, TemperedOdds::kScaleMax);
+      scales(odds_.model(model));
+      if constexpr (kLine) {
+        StatedCurve::Curve& curve = curve_.model(model);
+        line(curve.line);
+        curve.squares = real(0.0, StatedCurve::kSumMax);
+        curve.products = real(-StatedCurve::kSumMax, StatedCurve::kSumMax);
+        curve.count = real(0.0, StatedCurve::kSumMax);
+        if (!StatedCurve::is_possible(curve)) in.fail();
+      }
       models_[model].observed = in.flag();
       if (models_[model].observed && present(model)) taught_ += 1.0;
     }
     double whole = 0.0;
     for (std::size_t lane = 0; lane < lanes(); ++lane) whole += get(weights_, lane);
-    for (std::size_t i = 0; i < odds_.size(); ++i) whole += TemperedOdds::get(odds_weights_, i);
+    for (std::size_t i = 0; i < odds_lanes(); ++i) whole += TemperedOdds::get(odds_weights_, i);
     if (!(whole > 0.5 && whole < 2.0)) in.fail();
     if (!in.ok()) return;
     refresh_clock_shares();
@@ -282,10 +317,11 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
 
   // All steps from stated confidence to calibrated.
   struct Forecast {
-    Lanes powers;      // c^link
-    Lanes with_model;  // pool band factor x model ratio
-    Lanes experts;     // ... x band ratio x power, at most 1
-    TemperedOdds::Values tempered;
+    Lanes powers;                   // c^link
+    Lanes with_model;               // pool band factor x model ratio
+    Lanes experts;                  // ... x band ratio x power, at most 1
+    TemperedOdds::Values tempered;  // the line's last
+    double coordinate;              // of the stated odds, for the line
     Closing::Steps closing;
   };
 
@@ -298,7 +334,10 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   [[nodiscard]] std::size_t clock_count() const { return kFixed ? kDefaultClocks : clocks_.size(); }
   [[nodiscard]] std::size_t link_count() const { return kFixed ? kDefaultLinks : links_.size(); }
   [[nodiscard]] std::size_t lanes() const { return clock_count() * link_count(); }  // lane = clock * links + link
-  [[nodiscard]] std::size_t experts() const { return lanes() + odds_.size(); }
+  [[nodiscard]] std::size_t experts() const { return lanes() + odds_lanes(); }
+  [[nodiscard]] std::size_t root_count() const { return kFixed ? kRoots : odds_.size(); }
+  [[nodiscard]] std::size_t odds_lanes() const { return root_count() + (kLine ? 1 : 0); }
+  [[nodiscard]] std::size_t odds_pairs() const { return (odds_lanes() + 1) / 2; }
   [[nodiscard]] std::size_t pairs() const { return (lanes() + 1) / 2; }                // an idle last lane has weight 0 and stays finite
   [[nodiscard]] std::size_t block_size() const { return 2 * band_count() * pairs(); }  // pairs of one owner's counters
 
@@ -325,8 +364,16 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   void settle(ModelId model) {
     if (models_[model].epoch == epoch_) return;
     const std::size_t fired = missed_alarm(model);
-    if (fired != kNone) overwrite_slower(counters(model), fired);
+    if (fired != kNone) forget(model, fired);
     models_[model].epoch = epoch_;
+  }
+  void forget(ModelId model, std::size_t clock) {
+    overwrite_slower(counters(model), clock);
+    curve_.model(model) = StatedCurve::after_alarm(curve_.model(model), clocks_[clock]);
+  }
+  [[nodiscard]] StatedCurve::Curve current_curve(ModelId model) const {
+    const std::size_t fired = missed_alarm(model);
+    return fired == kNone ? curve_.model(model) : StatedCurve::after_alarm(curve_.model(model), clocks_[fired]);
   }
   [[nodiscard]] Counters current(ModelId model) const {
     Counters copy;
@@ -380,7 +427,10 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   [[nodiscard]] Forecast forecast_from(ModelId model, const Pair* counters, double confidence) const {
     Forecast forecast;
     const auto k = static_cast<std::size_t>(band_of(confidence, bands()));
-    forecast.tempered = TemperedOdds::probabilities(odds_.with_model(odds_.with_pool(confidence), model));
+    const double stated = stated_odds(confidence);
+    forecast.coordinate = kLine ? StatedCurve::coordinate(stated) : 0.0;
+    forecast.tempered =
+        odds_experts(odds_.with_model(odds_.with_pool(stated, root_count()), model), curve_.model(model).line, forecast.coordinate);
     forecast.powers = powers(confidence);
     for (std::size_t v = 0; v < pairs(); ++v) {
       Pair right = both(0.0);
@@ -395,16 +445,28 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
                               (exposure(counters, k)[v] * pool_factors_[k * pairs() + v] * model_ratio + both(band_prior_));
       forecast.experts[v] = smaller(forecast.with_model[v] * band_ratio * forecast.powers[v], both(1.0));
     }
-    forecast.closing = closing_.apply(mixture(forecast.experts, forecast.tempered), plain_accuracy(counters), outcomes_per_task());
+    const double mixed = mixture(forecast.experts, forecast.tempered);
+    forecast.closing = closing_.apply(mixed, plain_accuracy(counters), outcomes_per_task());
     return forecast;
   }
 
+  // The probabilities of the experts of the stated odds: those tempered, and then the line's.
+  [[nodiscard]] TemperedOdds::Values odds_experts(TemperedOdds::Values odds, const StatedCurve::Line& line, double coordinate) const {
+    if constexpr (kLine) TemperedOdds::set(odds, root_count(), StatedCurve::odds(line, coordinate));
+    return TemperedOdds::probabilities(odds, odds_pairs());
+  }
+
   [[nodiscard]] Lanes powers(double confidence) const {
-    std::array<double, kLinksMax> by_link;
-    for (std::size_t l = 0; l < link_count(); ++l) by_link[l] = power(confidence, static_cast<unsigned>(links_[l]));
+    const auto raised = [&](std::size_t l) { return power(confidence, static_cast<unsigned>(links_[l])); };
+    std::array<double, kLinksMax> by_link{};
+    if constexpr (kFixed) {
+      by_link = {raised(0), raised(1), raised(2)};
+    } else {
+      for (std::size_t l = 0; l < link_count(); ++l) by_link[l] = raised(l);
+    }
+    const auto of = [&](std::size_t lane) { return lane < lanes() ? by_link[lane % link_count()] : 0.0; };
     Lanes powers;
-    powers[pairs() - 1] = both(0.0);
-    for (std::size_t lane = 0; lane < lanes(); ++lane) set(powers, lane, by_link[lane % link_count()]);
+    for (std::size_t v = 0; v < pairs(); ++v) powers[v] = Pair{of(2 * v), of(2 * v + 1)};
     return powers;
   }
 
@@ -428,7 +490,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
       sum += product[1];
     }
     double of_odds = 0.0;  // apart, so that neither sum waits for the other
-    for (std::size_t v = 0; v < tempered.size(); ++v) {
+    for (std::size_t v = 0; v < odds_pairs(); ++v) {
       const Pair product = odds_weights_[v] * tempered[v];
       of_odds += product[0];
       of_odds += product[1];
@@ -457,11 +519,11 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     return sum;
   }
 
-  // What a clock weighs among the clocks. Without tempered odds that is its weight: they are all there is.
+  // What a clock weighs among the clocks. Without other experts that is its weight: they are all there is.
   void refresh_clock_shares() {
     double all = 0.0;
     for (std::size_t j = 0; j < clock_count(); ++j) all += clock_share_[j] = clock_weight(j);
-    if (odds_.size() == 0) return;
+    if (experts() == lanes()) return;
     for (std::size_t j = 0; j < clock_count(); ++j) clock_share_[j] /= all;
   }
 
@@ -478,7 +540,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
       weights_[v] = both(1.0 - share) * weights_[v] * gain + both(floor);
     }
     if (lanes() % 2 != 0) set(weights_, lanes(), 0.0);
-    for (std::size_t v = 0; v < tempered.size(); ++v) {
+    for (std::size_t v = 0; v < odds_pairs(); ++v) {
       const Pair gain = both(1.0 - scale) + both(up) * tempered[v] + both(down) * (both(1.0) - tempered[v]);
       odds_weights_[v] = both(1.0 - share) * odds_weights_[v] * gain + both(floor) * odds_used_[v];
     }
@@ -499,7 +561,10 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     const auto k = static_cast<std::size_t>(band_of(observation.confidence, bands()));
     const auto decay_and_add = [&](Pair* counters, const Lanes& keep) {
       for (std::size_t row = 0; row < 2 * band_count(); ++row) {
-        for (std::size_t v = 0; v < pairs(); ++v) counters[row * pairs() + v] *= keep[v];
+        for (std::size_t v = 0; v < pairs(); ++v) {
+          const Pair sum = counters[row * pairs() + v] * keep[v];
+          counters[row * pairs() + v] = kLine ? (sum < both(internal::kFaded) ? both(0.0) : sum) : sum;
+        }
       }
       for (std::size_t v = 0; v < pairs(); ++v) {
         outcome(counters, k)[v] += both(observation.weight * observation.outcome);
@@ -562,6 +627,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   const double model_alarm_;
   Closing closing_;
   TemperedOdds odds_;
+  StatedCurve curve_;
   Lanes prior_exposure_{};
   Lanes model_keep_{};
 
@@ -589,18 +655,23 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   Lanes pool_whole_{};              // the pool's factor over all bands; with link 0 that is its plain accuracy
 };
 
+// kRoots: as many as there are by default.
+template <std::size_t kRoots, bool kLine>
 std::unique_ptr<Calibrator> make_version(const CalibratorInfo& info, Parameters resolved) {
   const bool fixed = static_cast<std::size_t>(integer(resolved, "bands")) == kDefaultBands &&
-                     list(resolved, "clocks").size() == kDefaultClocks && list(resolved, "links").size() == kDefaultLinks;
-  if (fixed) return std::make_unique<MarginAdaptive<true>>(info, std::move(resolved));
-  return std::make_unique<MarginAdaptive<false>>(info, std::move(resolved));
+                     list(resolved, "clocks").size() == kDefaultClocks && list(resolved, "links").size() == kDefaultLinks &&
+                     (kRoots == 0 || list(resolved, "roots").size() == kRoots);
+  if (fixed) return std::make_unique<MarginAdaptive<true, kRoots, kLine>>(info, std::move(resolved));
+  return std::make_unique<MarginAdaptive<false, kRoots, kLine>>(info, std::move(resolved));
 }
-std::unique_ptr<Calibrator> make(Parameters resolved) { return make_version(internal::adaptive_info(), std::move(resolved)); }
-std::unique_ptr<Calibrator> make_1(Parameters resolved) { return make_version(internal::adaptive_info_1(), std::move(resolved)); }
+std::unique_ptr<Calibrator> make(Parameters resolved) { return make_version<1, true>(internal::adaptive_info(), std::move(resolved)); }
+std::unique_ptr<Calibrator> make_2(Parameters resolved) { return make_version<3, false>(internal::adaptive_info_2(), std::move(resolved)); }
+std::unique_ptr<Calibrator> make_1(Parameters resolved) { return make_version<0, false>(internal::adaptive_info_1(), std::move(resolved)); }
 
 }  // namespace
 
 const internal::Method internal::kMarginAdaptive = {internal::adaptive_info, make, internal::check_adaptive};
+const internal::Method internal::kMarginAdaptive2 = {internal::adaptive_info_2, make_2, internal::check_adaptive};
 const internal::Method internal::kMarginAdaptive1 = {internal::adaptive_info_1, make_1, internal::check_adaptive};
 
 }  // namespace margin

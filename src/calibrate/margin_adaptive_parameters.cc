@@ -30,6 +30,7 @@ ParameterSpec list_parameter(std::string name, std::vector<double> fallback, dou
 // What the versions have in common, with the defaults in which they differ.
 struct Defaults {
   double share, pool_alarm, resolution_tasks, recalibration_prior, recalibration_tasks;
+  std::vector<double> roots = {};
 };
 std::vector<ParameterSpec> common(const Defaults& defaults) {
   return {
@@ -56,6 +57,13 @@ std::vector<ParameterSpec> common(const Defaults& defaults) {
       integer_parameter("bins", 10, 1, 1000, "output bins of recalibration and steering"),
   };
 }
+std::vector<ParameterSpec> with_tempered_odds(const Defaults& defaults, std::size_t roots_max) {
+  std::vector<ParameterSpec> parameters = common(defaults);
+  parameters.push_back(list_parameter("roots", defaults.roots, 0.0, kRootMax, roots_max,
+                                      "how often the square root of the stated odds is taken, one expert each, ascending"));
+  parameters.push_back(number_parameter("odds_step", 0.014, 0.0, 0.5, "step of those experts' scales"));
+  return parameters;
+}
 
 }  // namespace
 
@@ -63,15 +71,35 @@ const CalibratorInfo& adaptive_info() {
   static const CalibratorInfo kInfo = [] {
     CalibratorInfo info{
         .identifier = "margin_adaptive",
-        .version = 2,
+        .version = 3,
         .summary = "margin with several memories and shapes mixed by likelihood, alarms, earned resolution, and output steering",
-        .parameters = common(
-            {.share = 0.002, .pool_alarm = 4.0, .resolution_tasks = 400.0, .recalibration_prior = 40.0, .recalibration_tasks = 200.0})};
-    info.parameters.push_back(list_parameter("roots", {0.0, 1.0, 2.0}, 0.0, kRootMax, kRootsMax,
-                                             "how often the square root of the stated odds is taken, one expert each, ascending"));
-    info.parameters.push_back(number_parameter("odds_step", 0.014, 0.0, 0.5, "step of those experts' scales"));
+        .parameters = with_tempered_odds({.share = 0.001,
+                                          .pool_alarm = 4.0,
+                                          .resolution_tasks = 1000.0,
+                                          .recalibration_prior = 40.0,
+                                          .recalibration_tasks = 400.0,
+                                          .roots = {1.0}},
+                                         kRootsMax - 1)};
+    info.parameters.push_back(
+        number_parameter("curve_memory", 1000.0, 1.0, 1e6, "memory of the expert that fits a line to the stated log-odds"));
+    info.parameters.push_back(number_parameter("steering_responses", 4.0, 0.0, 1e6,
+                                               "steering is divided by one more than a task's responses, and by no less than this"));
     return info;
   }();
+  return kInfo;
+}
+
+const CalibratorInfo& adaptive_info_2() {
+  static const CalibratorInfo kInfo{.identifier = "margin_adaptive",
+                                    .version = 2,
+                                    .summary = "margin_adaptive before it fitted a line to stated odds: what older logs were written with",
+                                    .parameters = with_tempered_odds({.share = 0.002,
+                                                                      .pool_alarm = 4.0,
+                                                                      .resolution_tasks = 400.0,
+                                                                      .recalibration_prior = 40.0,
+                                                                      .recalibration_tasks = 200.0,
+                                                                      .roots = {0.0, 1.0, 2.0}},
+                                                                     kRootsMax)};
   return kInfo;
 }
 

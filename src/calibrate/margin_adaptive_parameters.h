@@ -13,6 +13,7 @@ inline constexpr std::size_t kLinksMax = 6;
 inline constexpr std::size_t kBandsMax = 20;
 
 [[nodiscard]] const CalibratorInfo& adaptive_info();    // the newest version
+[[nodiscard]] const CalibratorInfo& adaptive_info_2();  // version 2
 [[nodiscard]] const CalibratorInfo& adaptive_info_1();  // version 1
 // Clocks ascend; links are whole, ascend and begin with 0, whose exposure is the plain count; roots are whole and ascend.
 [[nodiscard]] Status check_adaptive(const Parameters& resolved);

@@ -29,6 +29,7 @@ const std::array kMethods = {
 
 // Versions that newer ones have replaced: stored logs go on folding with them.
 const std::array kReplaced = {
+    &internal::kMarginAdaptive2,
     &internal::kMarginAdaptive1,
 };
 

@@ -26,6 +26,7 @@ extern const Method kOnlinePlatt;
 extern const Method kAciQuantileScale;
 extern const Method kMargin;
 extern const Method kMarginAdaptive;
+extern const Method kMarginAdaptive2;
 extern const Method kMarginAdaptive1;
 
 }  // namespace margin::internal

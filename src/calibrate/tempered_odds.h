@@ -15,6 +15,13 @@ namespace margin::internal {
 
 inline constexpr std::size_t kRootsMax = 4;
 
+// The odds a model states; certainty is read as one in a million.
+[[nodiscard]] inline double stated_odds(double confidence) {
+  constexpr double kConfidenceMin = 1e-6;
+  const double stated = std::min(std::max(confidence, kConfidenceMin), 1.0 - kConfidenceMin);
+  return stated / (1.0 - stated);
+}
+
 class TemperedOdds {
  public:
   // A value per expert. There is room for kRootsMax; those beyond size() take part in the arithmetic and have weight 0.
@@ -36,12 +43,10 @@ class TemperedOdds {
   void inherit(ModelId model, const TemperedOdds& donor, ModelId donor_model) { models_[model] = donor.models_[donor_model]; }
 
   // The stated odds as the pool's scales leave them, and then the model's.
-  [[nodiscard]] Values with_pool(double confidence) const {
-    const double stated = std::min(std::max(confidence, kConfidenceMin), 1.0 - kConfidenceMin);
-    double odds = stated / (1.0 - stated);
+  [[nodiscard]] Values with_pool(double odds, std::size_t size) const {
     double taken = 0.0;
     Values values = pool_;
-    for (std::size_t i = 0; i < size_; ++i) {
+    for (std::size_t i = 0; i < size; ++i) {
       for (; taken < roots_[i]; taken += 1.0) odds = std::sqrt(odds);
       set(values, i, odds * get(pool_, i));
     }
@@ -51,17 +56,17 @@ class TemperedOdds {
     for (std::size_t v = 0; v < with_pool.size(); ++v) with_pool[v] *= models_[model][v];
     return with_pool;
   }
-  [[nodiscard]] static Values probabilities(Values odds) {
-    for (Pair& pair : odds) pair = pair / (both(1.0) + pair);
+  [[nodiscard]] static Values probabilities(Values odds, std::size_t pairs) {
+    for (std::size_t v = 0; v < pairs; ++v) odds[v] = odds[v] / (both(1.0) + odds[v]);
     return odds;
   }
 
   // 1 + x stands for exp(x): a step of the online logistic regression on the log-odds of the scales. One task counts once for the pool.
-  void learn(ModelId model, const Values& predicted, double outcome, double weight, double per_task) {
+  void learn(ModelId model, const Values& predicted, std::size_t pairs, double outcome, double weight, double per_task) {
     const auto move = [](Pair scale, Pair step) {
       return larger(smaller(scale * (both(1.0) + step), both(kScaleMax)), both(1.0 / kScaleMax));
     };
-    for (std::size_t v = 0; v < predicted.size(); ++v) {
+    for (std::size_t v = 0; v < pairs; ++v) {
       const Pair step = both(step_ * weight) * (both(outcome) - predicted[v]);
       models_[model][v] = move(models_[model][v], step);
       pool_[v] = move(pool_[v], step / both(per_task));
@@ -75,8 +80,6 @@ class TemperedOdds {
   [[nodiscard]] const Values& model(ModelId model) const { return models_[model]; }
 
  private:
-  static constexpr double kConfidenceMin = 1e-6;
-
   std::size_t size_;
   std::array<double, kRootsMax> roots_{};
   double step_;

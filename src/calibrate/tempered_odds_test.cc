@@ -13,12 +13,12 @@ TEST(TemperedOdds, ARootOfTheStatedOddsTimesBothScales) {
   odds.make_room(1);
   TemperedOdds::set(odds.pool(), 1, 3.0);
   TemperedOdds::set(odds.model(0), 1, 0.5);
-  const auto p = TemperedOdds::probabilities(odds.with_model(odds.with_pool(0.9), 0));
+  const auto p = TemperedOdds::probabilities(odds.with_model(odds.with_pool(stated_odds(0.9), 2), 0), 1);
   EXPECT_NEAR(TemperedOdds::get(p, 0), 0.9, 1e-15);
   const double fourth_root = std::pow(9.0, 0.25) * 1.5;
   EXPECT_NEAR(TemperedOdds::get(p, 1), fourth_root / (1.0 + fourth_root), 1e-15);
   // Certainty is read as one in a million.
-  EXPECT_NEAR(TemperedOdds::get(TemperedOdds::probabilities(odds.with_pool(1.0)), 0), 1.0 - 1e-6, 1e-12);
+  EXPECT_NEAR(TemperedOdds::get(TemperedOdds::probabilities(odds.with_pool(stated_odds(1.0), 2), 1), 0), 1.0 - 1e-6, 1e-12);
 }
 
 // Stated odds like a token's: extreme, and four times too far from even. Bands see nearly all of it in the topmost one.

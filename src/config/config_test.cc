@@ -170,7 +170,7 @@ TEST(Config, PoolsAskUpstreamsThatAreThere) {
 
 TEST(Config, APoolMeansTheNewestVersionUnlessItNamesOne) {
   const Config config = loaded("[pools.old]\ncalibrator = \"margin_adaptive@1\"\n");
-  EXPECT_EQ(pool_configured(config, config.pools.at("default")).calibrator_version, 2);
+  EXPECT_EQ(pool_configured(config, config.pools.at("default")).calibrator_version, 3);
   EXPECT_EQ(pool_configured(config, config.pools.at("old")).calibrator_version, 1);
 }
 

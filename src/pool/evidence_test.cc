@@ -118,7 +118,7 @@ Coverage coverage(const char* calibrator, int version) {
 
 // 360 rows each, whose share has a standard deviation of 1.6%; early intervals are widened to hold a factor that is mostly prior.
 TEST(Evidence, IntervalsHoldTheTruthAboutNineTimesInTen) {
-  for (const Coverage share : {coverage("margin", 1), coverage("margin_adaptive", 2)}) {
+  for (const Coverage share : {coverage("margin", 1), coverage("margin_adaptive", 2), coverage("margin_adaptive", 3)}) {
     EXPECT_GT(share.early, 0.87);
     EXPECT_LT(share.early, 0.98);
     EXPECT_GT(share.late, 0.87);

@@ -28,7 +28,7 @@ class TrustTest : public PoolTest {
 };
 
 TEST_F(TrustTest, IsTheLibrarysOnTheSameSharesAndOutcomes) {
-  auto twin = std::move(DecisionTrust::make("margin_adaptive", 2, {})).value();
+  auto twin = std::move(DecisionTrust::make("margin_adaptive", 3, {})).value();
   for (int i = 0; i < 80; ++i) {
     const Uuid id = decide({{"a", "x", 0.9}, {"b", i % 3 == 0 ? "y" : "x", 0.5}});
     const auto made = std::get<DecisionMade>(log_.back().body);  // a copy: the log grows
@@ -48,7 +48,7 @@ TEST_F(TrustTest, IsTheLibrarysOnTheSameSharesAndOutcomes) {
 
 // A share of 1 would promise the same whatever the only model said.
 TEST_F(TrustTest, ALoneModelsDecisionIsWorthItsCalibratedConfidence) {
-  const auto calibrator = std::move(DecisionTrust::make("margin_adaptive", 2, {})).value();
+  const auto calibrator = std::move(DecisionTrust::make("margin_adaptive", 3, {})).value();
   for (const double stated : {0.2, 0.5, 0.9}) {
     const DecisionMade made = asked({{"a", "x", stated}});
     EXPECT_EQ(made.share, made.responses[0].calibrated);

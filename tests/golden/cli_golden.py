@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 FITTED = {"temperature_scaling", "platt_scaling", "histogram_binning"}
-TRANSCENDENTAL = {"online_platt", "margin_adaptive", "margin_adaptive@1", "log_odds", "discounted", "stacked"}
+TRANSCENDENTAL = {"online_platt", "margin_adaptive", "margin_adaptive@1", "margin_adaptive@2", "log_odds", "discounted", "stacked"}
 OWN_FLAG = {"alpha", "bands", "shrinkage", "window", "lag"}
 
 

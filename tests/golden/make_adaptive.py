@@ -1,5 +1,6 @@
 """The golden lines of margin_adaptive's newest version: make_adaptive.py STREAM.jsonl prints them, computed by the Python reference
-(tests/twin/margin_adaptive.py). Those of version 1 (margin_adaptive@1) come from an independent implementation and never change.
+(tests/twin/margin_adaptive.py). Those of the versions before never change: of version 2 (margin_adaptive@2) the reference made them when it
+was the newest, and those of version 1 come from an independent implementation.
 """
 import json
 import math
@@ -9,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "twin"))
 from margin_adaptive import MarginAdaptive  # noqa: E402
 
-SETTINGS = [{}, {"clocks": [8, 200], "links": [0, 1], "roots": [1]}]
+SETTINGS = [{}, {"clocks": [8, 200], "links": [0, 1], "roots": [0, 2], "curve_memory": 100}]
 
 
 def line(rows, parameters):

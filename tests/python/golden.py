@@ -5,7 +5,7 @@ import pathlib
 
 DATA = pathlib.Path(os.environ["MARGIN_SOURCE"]) / "tests" / "golden" / "data"
 FITTED = {"temperature_scaling", "platt_scaling", "histogram_binning"}
-TRANSCENDENTAL = {"online_platt", "margin_adaptive", "margin_adaptive@1"}
+TRANSCENDENTAL = {"online_platt", "margin_adaptive", "margin_adaptive@1", "margin_adaptive@2"}
 
 
 def lines(name):

@@ -39,7 +39,7 @@ class Script:
             parameters = {name: value for name, value in options.items() if rng.random() < 0.5}
         pending = 10**10 if self.reverts else rng.choice([2000, 20000])
         calibrator = "margin_adaptive" if self.adaptive else "margin"
-        version = rng.choice([1, 2]) if self.adaptive else 1
+        version = rng.choice([1, 2, 3]) if self.adaptive else 1
         return self.event("configure", calibrator=calibrator, version=version, parameters=parameters, pending_ms_max=pending,
                           remedy=rng.choice(["none", "implied"]), audit_rate=rng.choice([0.0, 0.3, 1.0]))
 
@@ -141,13 +141,13 @@ def check_decision(e, ours, said):
     agree("selected", [ours["selected"], ours["share"], ours["gap"]], [said["selected"], said["share"], said["gap"]])
     agree("scores", [ours["scores"].get(y, 0.0) for y in said["answers"]], said["scores"])
     agree("decisive", ours["decisive"], said["decisive"])
-    p, n = ours["sure"]["p_correct"], ours["sure"]["n"]
+    p, n, worth = ours["sure"]["p_correct"], ours["sure"]["n"], ours["sure"]["worth"]
     agree("sure", [p, n], [said["p_correct"], said["effective_n"]])
     agree("abstained", e["max_error"] is not None and 1.0 - p > e["max_error"], said["abstained"])
     for bound, tail, holds in ((said["low"], 0.05, said["low"] <= p), (said["high"], 0.95, said["high"] >= p)):
         assert holds, f"{p!r} is outside its interval"
         if ours["selected"] and bound != said["p_correct"]:
-            chance = beta_cdf(p * n + 0.5, (1 - p) * n + 0.5, bound)
+            chance = beta_cdf(p * worth + 0.5, (1 - p) * worth + 0.5, bound)
             assert abs(chance - tail) < 2e-3, f"the interval's bound {bound!r} has {chance!r} below it"
 
 

@@ -4,7 +4,7 @@ computed from its whole log, without what was reverted. pool_against_twin.py hol
 import math
 import sys
 
-from margin_adaptive import VERSION_1, MarginAdaptive
+from margin_adaptive import VERSION_1, VERSION_2, MarginAdaptive
 
 TOLERANCE = 1e-12
 FACTOR_MAX = 20.0
@@ -87,8 +87,8 @@ class Margin:
 class Adaptive:
     """The readable reference behind the same verbs; it knows no leaving and no entry from elsewhere, so scripts for it have none."""
 
-    def __init__(self, version=2):
-        self.reference, self.models, self.bands = MarginAdaptive(**(VERSION_1 if version == 1 else {})), {}, 3
+    def __init__(self, version=3):
+        self.reference, self.models, self.bands = MarginAdaptive(**{1: VERSION_1, 2: VERSION_2, 3: {}}[version]), {}, 3
 
     def join(self, name, donor=None):
         self.models[name] = {"present": True}
@@ -111,17 +111,17 @@ class Trust:
     """The decision as one more model, from the list of its outcomes alone."""
 
     MEMORY, BINS, COLD, STALE, DRIFT_FOR, SLACK, LIMIT = 130.0, 10, 30.0, 1000, 100, 0.25, 16.0
+    OWN_BIN, ALL_BINS = 0.5, 0.18
 
     def __init__(self):
         self.model, self.past, self.waiting, self.high, self.low, self.alarm = Adaptive(), [], 0, 0.0, 0.0, self.DRIFT_FOR
         self.model.join("@pool")
 
-    def weights(self, share=None):
-        """What is left of every outcome's weight, of the share's bin or of all."""
-        left, kept = [], 1.0
+    def weights(self):
+        """What is left of every outcome's weight, by bin."""
+        left, kept = [[] for _ in range(self.BINS)], 1.0
         for s, _, w in reversed(self.past):
-            if share is None or self.bin(s) == self.bin(share):
-                left.append(w * kept)
+            left[self.bin(s)].append(w * kept)
             kept *= 1.0 - w / self.MEMORY
         return left
 
@@ -129,7 +129,7 @@ class Trust:
         return min(self.BINS - 1, int(share * self.BINS))
 
     def cold(self):
-        return sum(self.weights()) < self.COLD
+        return sum(map(sum, self.weights())) < self.COLD
 
     def status(self):
         if self.cold():
@@ -137,8 +137,10 @@ class Trust:
         return "drifting" if self.alarm < self.DRIFT_FOR else "stale" if self.waiting >= self.STALE else "calibrated"
 
     def of(self, share):
-        left = self.weights(share)
-        return {"p_correct": self.model.calibrate("@pool", share), "n": sum(left) ** 2 / sum(w * w for w in left) if left else 0.0}
+        effective = [sum(left) ** 2 / sum(w * w for w in left) if left else 0.0 for left in self.weights()]
+        n = effective[self.bin(share)]
+        worth = self.OWN_BIN * n + self.ALL_BINS * sum(effective)  # what the interval rests on
+        return {"p_correct": self.model.calibrate("@pool", share), "n": n, "worth": worth}
 
     def learn(self, share, outcome, weight):
         p = min(0.98, max(0.02, self.model.calibrate("@pool", share)))
@@ -267,7 +269,7 @@ class Pool:
             calibrated.append(value)
             why.append(because)
         said = {"calibrated": calibrated, "why": why, "selected": "", "share": 0.0, "close": False, "gap": 0.0, "decisive": [],
-                "sure": {"p_correct": 0.0, "n": 0.0}, "status": self.trust.status(), "scores": self.totals(ballots)}
+                "sure": {"p_correct": 0.0, "n": 0.0, "worth": 0.0}, "status": self.trust.status(), "scores": self.totals(ballots)}
         if ballots:
             best, said["close"], shares = self.select(ballots)
             said["selected"], said["share"] = best, shares[best]

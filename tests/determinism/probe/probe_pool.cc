@@ -12,8 +12,9 @@ constexpr int kTasks = 600;
 // A pool's life with outcomes late, early, twice and taken back, models that leave and return, pins and a freeze.
 class PoolLife {
  public:
-  PoolLife(const std::string& calibrator, const std::string& vote, Trace& trace) : trace_(trace) {
-    apply(PoolConfigured{.calibrator = calibrator, .vote = vote, .pending_ms_max = 40'000});
+  PoolLife(const std::string& calibrator, const std::string& vote, Trace& trace, int trust_version = PoolConfigured().trust_version)
+      : trace_(trace) {
+    apply(PoolConfigured{.calibrator = calibrator, .vote = vote, .trust_version = trust_version, .pending_ms_max = 40'000});
   }
 
   void live() {
@@ -116,6 +117,9 @@ void probe_pool() {
     PoolLife("margin", info->identifier, trace).live();
     trace.print("pool margin " + info->identifier);
   }
+  Trace trace;
+  PoolLife("margin", "stacked", trace, 2).live();  // a decision's interval as it was
+  trace.print("pool margin stacked, trust v2");
 }
 
 }  // namespace margin::determinism
