@@ -79,6 +79,7 @@ void render_feedback(Page& page, const Pools& pools) {
       page.line("margin_feedback_total", label("pool", name) + "," + label("result", name_of(static_cast<ApplyStatus>(status))),
                 static_cast<double>(pool->counts().feedback[status]));
     }
+    page.line("margin_feedback_total", label("pool", name) + "," + label("result", "dropped"), static_cast<double>(pool->counts().dropped));
   }
   page.head("margin_feedback_lag_seconds", "summary", "How long after its decision an outcome came.");
   for (const auto& [name, pool] : pools) {

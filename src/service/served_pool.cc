@@ -39,6 +39,7 @@ void ServedPool::count(const Event& event, const ApplyResult& result) {
     ++counts_.decisions;
     if (made->abstained) ++counts_.abstained;
     ++counts_.by_status[static_cast<std::size_t>(made->sure.status)];
+    counts_.dropped += result.dropped.size();
     return;
   }
   const auto* outcome = std::get_if<OutcomeObserved>(&event.body);

@@ -247,6 +247,10 @@ Status Service::catch_up(ServedPool& pool, std::uint64_t offset) {
 
 void Service::finish(ServedPool& pool, const Event& event, Applied applied, const Done& done) {
   if (listener_) listener_(pool, event, applied.result);
+  for (const Uuid feedback : applied.result.dropped) {
+    options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " came before its decision " + event.id.text() +
+                      " and does not fit it: it counts nowhere");
+  }
   // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
   const bool waits = applied.result.status == ApplyStatus::kRefold || (pool.folding && applied.result.status == ApplyStatus::kConflict);
   if (!waits) return done(std::move(applied));

@@ -226,6 +226,16 @@ class Feedback(ServerTest):
         outcomes = {o["model"]: o["outcome"] for o in server.get("/v1/decisions/" + mine).json["outcomes"]}
         self.assertEqual(outcomes, {"a": 1, "b": 0, "c": 1})
 
+    def test_early_feedback_that_contradicts_other_is_named_when_it_is_dropped(self):
+        server = self.serve()
+        mine = str(uuid.uuid4())
+        sent = [server.post("/v1/feedback", {"decision_id": mine, "correct_answer": answer}).json for answer in ("Paris", "Rome")]
+        self.assertEqual([one["status"] for one in sent], ["pending_decision"] * 2)
+        server.decide(ASKED, decision_id=mine)
+        self.assertIn('margin_feedback_total{pool="default",result="dropped"} 1\n', server.get("/metrics").body.decode())
+        self.assertIn(f"feedback {sent[1]['feedback_id']} came before its decision {mine} and does not fit it", server.journal)
+        self.assertNotIn(sent[0]["feedback_id"], server.journal)
+
     def test_an_idempotency_key_teaches_once_even_after_a_restart(self):
         server = self.serve()
         made = server.decide(ASKED)
