@@ -71,7 +71,7 @@ class Decision:
         >>> import margin
         >>> print(margin.Pool().decide([("a", "Paris", 0.9), ("b", "Lyon", 0.95), ("c", "Paris", 0.6)], max_error=0.9))
         Paris (a)
-        right with probability 0.59 (0.01 to 0.99), cold, on 0 outcomes
+        right with probability 0.58 (0.01 to 0.99), cold, on 0 outcomes
         <BLANKLINE>
         answer  score  models
         Paris     1.5  a, c
