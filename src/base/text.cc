@@ -96,7 +96,7 @@ std::string shortest(double value) {
 char* write_shortest(char* to, double value) {
   // What people and models write, 0.95: no other decimal of so few digits reads back to the same bits. Below 0.001 an exponent is shorter.
   if (value >= 0.001 && value < 1.0) {
-    auto digits = static_cast<unsigned>(value * 10'000 + 0.5);
+    auto digits = static_cast<unsigned>(std::lround(value * 10'000));
     if (digits / 10'000.0 == value && digits < 10'000) {
       int count = 4;
       for (; digits % 10 == 0; digits /= 10) --count;
