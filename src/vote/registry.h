@@ -15,7 +15,9 @@
   VOTE(Stacked)
 
 // Versions that newer ones have replaced: what was stored with them goes on with them.
-#define MARGIN_REPLACED_VOTES(VOTE) VOTE(Stacked1)
+#define MARGIN_REPLACED_VOTES(VOTE) \
+  VOTE(Stacked2)                    \
+  VOTE(Stacked1)
 
 namespace margin::internal {
 

@@ -1,6 +1,7 @@
-// stacked, version 2: log odds that learn. A model's ballot counts scale x evidence + trust, both learned from outcomes as a Kalman filter
-// of a conditional logit over the task's answers and "none of them is right"; a sharpness apart turns scores into probabilities, so
-// that learning how sure to be never changes who wins. Before any outcome it is log_odds. docs/voting.md#stacked.
+// stacked, versions 2 and 3: log odds that learn. A model's ballot counts scale x evidence + trust, both learned from outcomes as a Kalman
+// filter of a conditional logit over the task's answers and "none of them is right"; a sharpness apart turns scores into probabilities, so
+// that learning how sure to be never changes who wins. Before any outcome it is log_odds, and in version 3 it becomes that again where
+// outcomes stay unknown. docs/voting.md#stacked.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,6 +16,7 @@ namespace {
 
 // Far beyond what learning reaches; keeps every score finite, also after a restore.
 constexpr double kEstimateMax = 1e6;
+constexpr double kEstimateMin = 1e-9;  // less is nothing
 constexpr double kSharpnessMin = 0.05;
 constexpr double kSharpnessMax = 2.0;
 
@@ -22,19 +24,30 @@ ParameterSpec spread_parameter(const char* name, double value, const char* meani
   return number_parameter(name, value, 0.0, 10.0, meaning);
 }
 
+constexpr const char* kUnknownMemory = "unknown_memory";
+
+VoteInfo describe(int version) {
+  std::vector<ParameterSpec> own = {
+      spread_parameter("scale_spread", 0.3, "how far models' scales differ from 1, as a standard deviation; 0 learns no scale"),
+      spread_parameter("trust_spread", 0.5, "how far models' trust differs from 0, in log odds, likewise"),
+      spread_parameter("sharpness_spread", 0.2, "how far the sharpness may be from its start, likewise"),
+      spread_parameter("none_spread", 0.5, "how far the score of none may be from 0, in log odds, likewise"),
+      number_parameter("memory", 300.0, 1.0, 1e9, "tasks in which what is known of a model fades as far as it can"),
+  };
+  if (version >= 3) {
+    own.push_back(number_parameter(kUnknownMemory, 100.0, 1.0, 1e9,
+                                   "tasks without all outcomes in which a model's scale and trust lose two thirds of what was learned"));
+  }
+  return {.identifier = "stacked",
+          .version = version,
+          .learns = true,
+          .summary = "log odds with a learned scale and trust per model; a probability over the answers and none of them",
+          .parameters = internal::Evidence::parameters(std::move(own))};
+}
+
+template <int kVersion>
 const VoteInfo& info() {
-  static const VoteInfo kInfo{
-      .identifier = "stacked",
-      .version = 2,
-      .learns = true,
-      .summary = "log odds with a learned scale and trust per model; a probability over the answers and none of them",
-      .parameters = internal::Evidence::parameters({
-          spread_parameter("scale_spread", 0.3, "how far models' scales differ from 1, as a standard deviation; 0 learns no scale"),
-          spread_parameter("trust_spread", 0.5, "how far models' trust differs from 0, in log odds, likewise"),
-          spread_parameter("sharpness_spread", 0.2, "how far the sharpness may be from its start, likewise"),
-          spread_parameter("none_spread", 0.5, "how far the score of none may be from 0, in log odds, likewise"),
-          number_parameter("memory", 300.0, 1.0, 1e9, "tasks in which what is known of a model fades as far as it can"),
-      })};
+  static const VoteInfo kInfo = describe(kVersion);
   return kInfo;
 }
 
@@ -49,6 +62,8 @@ struct Estimate {
     value = clip(value + variance * gradient, -kEstimateMax, kEstimateMax);
     variance = std::max(0.0, variance - variance * variance * information);
   }
+  // To 0 in the end, and not to numbers so small that a machine is slow with them.
+  void shrink(double keep) { value = std::fabs(value) < kEstimateMin ? 0.0 : value * keep; }
   void save(internal::Encoder& out) const {
     out.real(value);
     out.real(variance);
@@ -63,14 +78,15 @@ struct Estimate {
 
 class Stacked final : public Vote {
  public:
-  explicit Stacked(Parameters resolved)
-      : Vote(margin::info(), std::move(resolved)),
+  Stacked(const VoteInfo& info, Parameters resolved)
+      : Vote(info, std::move(resolved)),
         evidence_(parameters()),
         scale_spread_(number(parameters(), "scale_spread")),
         trust_spread_(number(parameters(), "trust_spread")),
         sharpness_spread_(number(parameters(), "sharpness_spread")),
         none_spread_(number(parameters(), "none_spread")),
-        memory_(number(parameters(), "memory")) {}
+        memory_(number(parameters(), "memory")),
+        unknown_memory_(parameters().contains(kUnknownMemory) ? number(parameters(), kUnknownMemory) : 0.0) {}
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {
@@ -91,7 +107,7 @@ class Stacked final : public Vote {
   }
 
   void update(std::span<const Ballot> ballots, std::uint32_t answers, std::span<const double> outcomes, double weight) override {
-    if (!count(ballots, answers, outcomes)) return;
+    if (!count(ballots, answers, outcomes)) return forget(ballots, weight);
     const double fade = weight / memory_;
     sharpness_.fade(sharpness_spread_, fade);
     none_.fade(none_spread_, fade);
@@ -195,6 +211,17 @@ class Stacked final : public Vote {
     return std::max(kSharpnessMin, 1.0 / (root * std::sqrt(root)));
   }
 
+  // A task that cannot teach: what was learned of its models may no longer hold, and nothing will say so.
+  void forget(std::span<const Ballot> ballots, double weight) {
+    if (unknown_memory_ == 0.0) return;
+    const double keep = 1.0 - weight / unknown_memory_;
+    for (const Ballot& ballot : ballots) {
+      if (ballot.answer == kNoAnswer || ballot.model >= models_.size()) continue;
+      models_[ballot.model].scale.shrink(keep);
+      models_[ballot.model].trust.shrink(keep);
+    }
+  }
+
   // Votes, scores and outcomes by answer. False, and nothing has changed, when nobody votes or an answer's outcome is not known: then
   // nobody can say that no answer was right.
   bool count(std::span<const Ballot> ballots, std::uint32_t answers, std::span<const double> outcomes) {
@@ -269,7 +296,8 @@ class Stacked final : public Vote {
   const double sharpness_spread_;
   const double none_spread_;
   const double memory_;
-  bool begun_ = false;  // a task has been learned
+  const double unknown_memory_;  // 0 in version 2: nothing is forgotten then
+  bool begun_ = false;           // a task has been learned
   Estimate sharpness_{};
   Estimate none_{};
   std::vector<Strength> models_;
@@ -288,6 +316,12 @@ class Stacked final : public Vote {
 
 }  // namespace
 
-const internal::VoteKind internal::kStacked = {info, make_kind<Stacked>};
+template <int kVersion>
+static constexpr internal::VoteKind kKind = {info<kVersion>, [](Parameters resolved) -> std::unique_ptr<Vote> {
+                                               return std::make_unique<Stacked>(info<kVersion>(), std::move(resolved));
+                                             }};
+
+const internal::VoteKind internal::kStacked = kKind<3>;
+const internal::VoteKind internal::kStacked2 = kKind<2>;
 
 }  // namespace margin

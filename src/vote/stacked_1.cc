@@ -1,5 +1,5 @@
 // stacked, version 1: an online conditional logit over the task's answers and "none of them is right", one strength theta per model.
-// Replaced by version 2 (stacked.cc); what was stored with it goes on with it. docs/voting.md#stacked-version-1.
+// Replaced by later ones (stacked.cc); what was stored with it goes on with it. docs/voting.md#stacked-version-1.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -247,14 +247,14 @@ TEST(Stacked1, LessWeightMovesLess) {
 }
 
 TEST(VoteRegistry, AReplacedVersionIsReachedByNameAndRestored) {
-  EXPECT_EQ(vote_named("stacked")->info().version, 2);
+  EXPECT_EQ(vote_named("stacked")->info().version, 3);
   EXPECT_EQ(vote_named("stacked@2")->info().version, 2);
   const auto old = vote_named("stacked@1");
   EXPECT_EQ(old->info().version, 1);
   const auto restored = restore_vote(old->snapshot());
   ASSERT_TRUE(restored.ok());
   EXPECT_EQ((*restored)->info().version, 1);
-  for (const char* name : {"stacked@3", "stacked@", "stacked@1x", "stacked@-1", "stacked@0"}) {
+  for (const char* name : {"stacked@4", "stacked@", "stacked@1x", "stacked@-1", "stacked@0"}) {
     EXPECT_EQ(make_vote(name).error().code, ErrorCode::kNotFound) << name;
   }
 }
@@ -275,7 +275,40 @@ TEST(Stacked, StatedProbabilityLeavesRoomForNone) {
   EXPECT_NEAR(tally.runner_up_gap, (a - b) / (a + b + 1.0), 1e-12);
 }
 
-TEST(Stacked, ATaskWithAnUnknownAnswerLeavesNoTrace) {
+TEST(Stacked, WhereOutcomesStayUnknownItBecomesLogOddsAgain) {
+  const std::vector<Ballot> pair = {{0, 0, 0.9}, {1, 1, 0.8}};
+  const auto log_odds = vote_named("log_odds");
+  const auto vote = vote_named("stacked");
+  const auto old = vote_named("stacked@2");
+  for (int task = 0; task < 200; ++task) {
+    for (Vote* each : {vote.get(), old.get()}) each->learn(pair, 2, std::vector<double>{0.0, 1.0});
+  }
+  const auto learned = [&](std::size_t i) { return vote->weight(pair, i) - log_odds->weight(pair, i); };
+  const double before[] = {learned(0), learned(1)};
+  EXPECT_LT(before[0], -0.5);
+  EXPECT_GT(before[1], 0.1);
+  const std::string taught = old->snapshot();
+  const auto nobody_says = [&](Vote& each) { each.learn(pair, 2, std::vector<double>{1.0, kUnknown}); };
+  for (int task = 0; task < 150; ++task) nobody_says(*vote);
+  for (std::size_t i : {0U, 1U}) EXPECT_NEAR(learned(i), before[i] * std::pow(0.99, 150), 1e-9);
+  for (int task = 0; task < 4000; ++task) nobody_says(*vote);
+  for (std::size_t i : {0U, 1U}) EXPECT_EQ(learned(i), 0.0);
+  nobody_says(*old);
+  EXPECT_EQ(old->snapshot(), taught);
+}
+
+TEST(Stacked, WhatIsForgottenOfOneModelIsNotForgottenOfAnother) {
+  const auto vote = vote_named("stacked");
+  const std::vector<Ballot> all = {{0, 0, 0.9}, {1, 1, 0.8}, {2, 2, 0.7}};
+  for (int task = 0; task < 50; ++task) vote->learn(all, 3, std::vector<double>{0.0, 1.0, 0.0});
+  const double first = vote->weight(all, 0);
+  const double third = vote->weight(all, 2);
+  vote->learn(std::vector<Ballot>{{0, 0, 0.9}, {1, 1, 0.8}, {2, kNoAnswer, 0.7}}, 2, std::vector<double>{1.0, kUnknown, kUnknown});
+  EXPECT_GT(vote->weight(all, 0), first);
+  EXPECT_EQ(vote->weight(all, 2), third);
+}
+
+TEST(Stacked, ATaskWithAnUnknownAnswerTeachesNothing) {
   auto vote = vote_named("stacked");
   const std::string before = vote->snapshot();
   vote->learn(std::vector<Ballot>{{0, 0, 0.9}, {1, 1, 0.9}}, 2, std::vector<double>{1.0, kUnknown});
