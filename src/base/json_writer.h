@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -58,11 +57,7 @@ class JsonWriter {
   JsonWriter& flag(bool value) { return raw(value ? "true" : "false"); }
   JsonWriter& null() { return raw("null"); }
   // JSON made elsewhere.
-  JsonWriter& raw(std::string_view json) {
-    char* to = separated(json.size());
-    std::memcpy(to, json.data(), json.size());
-    return written(to + json.size(), false);
-  }
+  JsonWriter& raw(std::string_view json) { return written(std::copy(json.begin(), json.end(), separated(json.size())), false); }
 
   [[nodiscard]] std::string_view str() const { return {out_.data(), at_}; }
   [[nodiscard]] std::string take() {
@@ -86,8 +81,7 @@ class JsonWriter {
   }
   static char* quoted(char* to, std::string_view plain) {
     *to++ = '"';
-    std::memcpy(to, plain.data(), plain.size());
-    to += plain.size();
+    to = std::copy(plain.begin(), plain.end(), to);
     *to++ = '"';
     return to;
   }

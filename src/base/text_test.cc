@@ -54,9 +54,20 @@ TEST(TextTest, NumbersAreWrittenAsTheStandardLibraryWritesThem) {
 TEST(JsonWriterTest, PutsCommasAndEscapesWhereTheyBelong) {
   JsonWriter out;
   out.open('{').key("n").number(3).key("list").open('[').number(0.25).text("plain").text("a\"\n").null().flag(true).close(']');
-  out.foreign_key("odd\"key").raw("{}").key("empty").open('[').close(']').key("gone").number(std::nan("")).key("big").number(1e300);
+  out.foreign_key("odd\"key")
+      .raw("{}")
+      .key("empty")
+      .open('[')
+      .close(']')
+      .key("nothing")
+      .text({})
+      .key("gone")
+      .number(std::nan(""))
+      .key("big")
+      .number(1e300);
   out.close('}');
-  const std::string expected = R"({"n":3,"list":[0.25,"plain","a\"\u000a",null,true],"odd\"key":{},"empty":[],"gone":null,"big":1e+300})";
+  const std::string expected =
+      R"({"n":3,"list":[0.25,"plain","a\"\u000a",null,true],"odd\"key":{},"empty":[],"nothing":"","gone":null,"big":1e+300})";
   EXPECT_EQ(out.str(), expected);
   EXPECT_EQ(out.take(), expected);
 }
