@@ -42,6 +42,7 @@ Command add_serve(CLI::App& root) {
             options->environment = environment();
             options->config_file = config_path(options->config_file);
             options->version = version();
+            options->commit = commit();
             options->listening = [hello, demo = options->demo](const std::string& url) {
               std::printf("MARGIN listens on %s\n", url.c_str());
               if (demo)

@@ -6,5 +6,7 @@
 namespace margin::cli {
 
 [[nodiscard]] std::string_view version();
+// Of its sources, "unknown" where they were no checkout.
+[[nodiscard]] std::string_view commit();
 
 }  // namespace margin::cli

@@ -30,6 +30,7 @@ struct AppParts {
   config::Config config;
   access::KeyRing keys;
   std::string version;
+  std::string commit;  // that it was built from
   gateway::Gateway& gateway;
   std::shared_ptr<trace::Tracer> tracer;  // shared weakly with chats
   bool demo = false;                      // a pool of simulated models is among the served ones
@@ -46,6 +47,7 @@ class App : public http::Handler {
   [[nodiscard]] service::Service& service() { return parts_.service; }
   [[nodiscard]] const config::Config& config() const { return parts_.config; }
   [[nodiscard]] const std::string& version() const { return parts_.version; }
+  [[nodiscard]] const std::string& commit() const { return parts_.commit; }
   [[nodiscard]] const access::KeyRing& keys() const { return parts_.keys; }
   [[nodiscard]] bool demo() const { return parts_.demo; }
   [[nodiscard]] JsonParser& parser() { return parser_; }

@@ -110,7 +110,8 @@ class Daemon {
     service_ = std::move(*service);
     if (Status configured = gateway_.configure(config_, options_.environment); !configured) return configured;
     if (Status traced = make_tracer(); !traced) return traced;
-    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, gateway_, tracer_, options_.demo});
+    app_ = std::make_unique<App>(
+        AppParts{*service_, journal_, config_, keys_, options_.version, options_.commit, gateway_, tracer_, options_.demo});
     server_ = std::make_unique<http::Server>(loop_,
                                              http::ListenOptions{.address = address.host,
                                                                  .port = address.port,

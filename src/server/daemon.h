@@ -18,6 +18,7 @@ struct DaemonOptions {
   std::optional<std::string> store;
   bool demo = false;  // simulated models decide and get outcomes in a pool of their own
   std::string version;
+  std::string commit;
   // Told once it listens, for people: the address as a URL.
   std::function<void(const std::string& url)> listening;
 };

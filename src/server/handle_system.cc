@@ -23,7 +23,7 @@ void show_status(App& app, const Call& call) {
   const LogFigures figures = app.service().log().figures();
   const bool with_digest = http::query_value(call.request.query, "digest") == "true";
   JsonWriter out;
-  out.open('{').key("version").text(app.version()).key("store").text(app.config().store.file);
+  out.open('{').key("version").text(app.version()).key("commit").text(app.commit()).key("store").text(app.config().store.file);
   out.key("durability").text(app.config().store.durability == config::Durability::kDisk ? "disk" : "process");
   render_time(out, "started", app.started_ms());
   render_time(out, "now", app.service().now_ms());

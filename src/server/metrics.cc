@@ -281,7 +281,7 @@ std::string Metrics::render(App& app, const Caller& caller) const {
   const Pools pools = pools_of(app, caller);
   Page page;
   page.head("margin_build_info", "gauge", "Always 1; its labels say what runs.");
-  page.line("margin_build_info", label("version", app.version()), 1.0);
+  page.line("margin_build_info", label("version", app.version()) + "," + label("commit", app.commit()), 1.0);
   page.head("margin_requests_total", "counter", "Requests, by path and status.");
   for (const auto& [key, count] : requests_) {
     page.line("margin_requests_total", label("endpoint", key.first) + "," + label("code", std::to_string(key.second)),

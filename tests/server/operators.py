@@ -22,6 +22,12 @@ class Operators(ServerTest):
             made = server.decide(ASKED)
             server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "x"})
 
+    def test_the_commit_that_runs_is_told(self):
+        server = self.serve()
+        commit = server.get("/status").json["commit"]
+        self.assertRegex(commit, r"^([0-9a-f]{12,}|unknown)$")
+        self.assertIn(f',commit="{commit}"}} 1\n', server.get("/metrics").body.decode())
+
     def test_a_restart_comes_to_the_same_state(self):
         server = self.serve()
         self.teach(server)
