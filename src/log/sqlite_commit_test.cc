@@ -166,11 +166,21 @@ TEST_F(SqliteCommitTest, WhoUncorksDoesNotWaitForAnotherProgram) {
   EXPECT_EQ(log_->read("p", 0, 10)->size(), 3);
 }
 
+std::atomic<bool> disk_is_held = false;
+std::atomic<bool> disk_is_asked = false;
+
 TEST_F(SqliteCommitTest, WhoUncorksDoesNotWaitForTheDisk) {
-  open({.durability = Durability::kDisk});
+  open({.durability = Durability::kDisk, .put_on_disk = [](int file) {
+          disk_is_asked = true;
+          disk_is_asked.notify_all();
+          disk_is_held.wait(true);
+          return fdatasync(file);
+        }});
   append(0, 1);
+  disk_is_held = true;
+  disk_is_asked = false;
   std::vector<std::thread::id> acknowledged;
-  for (std::uint64_t n = 1; n < 50; ++n) {
+  const auto commit = [&](std::uint64_t n) {
     log_->cork();
     ASSERT_TRUE(log_->append({.pool = "p", .event = numbered_event(n)},
                              [&](const Result<std::uint64_t>& offset) {
@@ -179,8 +189,13 @@ TEST_F(SqliteCommitTest, WhoUncorksDoesNotWaitForTheDisk) {
                              })
                     .ok());
     log_->uncork();
-  }
-  EXPECT_EQ(log_->read("p", 0, 100)->size(), 50) << "written, whether or not the disk has it";
+  };
+  commit(1);
+  disk_is_asked.wait(false);
+  for (std::uint64_t n = 2; n < 50; ++n) commit(n);
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 50) << "written, though the disk has none of it";
+  disk_is_held = false;
+  disk_is_held.notify_all();
   log_->flush();
   ASSERT_EQ(acknowledged.size(), 49);
   EXPECT_EQ(std::count(acknowledged.begin(), acknowledged.end(), std::this_thread::get_id()), 0);
