@@ -54,7 +54,7 @@ AnswerGroups group_answers(AnswerKind kind, std::span<const std::optional<std::s
   AnswerGroups groups;
   groups.group.reserve(answers.size());
   groups.canonical.reserve(answers.size());  // never reallocated, so the keys below stay valid
-  constexpr std::size_t kFew = 16;           // distinct answers are compared one by one
+  constexpr std::size_t kFew = 16;           // answers are compared one by one
   std::unordered_map<std::string_view, std::uint32_t> index;
   const auto group_of = [&](const std::string& canonical) {
     if (answers.size() > kFew) return index.try_emplace(canonical, static_cast<std::uint32_t>(index.size())).first->second;

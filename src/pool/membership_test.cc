@@ -9,6 +9,18 @@ namespace {
 using MembershipTest = PoolTest;
 using Names = std::vector<std::string>;
 
+TEST_F(MembershipTest, EachResponseIsCalibratedInItsOwnChannelWhoeverStandsBesideIt) {
+  teach("a", 1.0, 60);
+  teach("b", 1.0, 60);
+  teach("a", 0.0, 60, "", "logprob");
+  const Event made = plan({{"a", "x"}, {"a", "x", 0.9, "logprob"}, {"b", "x"}});
+  const auto& responses = std::get<DecisionMade>(made.body).responses;
+  EXPECT_EQ(responses[0].calibrated, trust("a"));
+  EXPECT_EQ(responses[1].calibrated, trust("a", "", "logprob"));
+  EXPECT_EQ(responses[2].calibrated, trust("b"));
+  EXPECT_GT(responses[0].calibrated, responses[1].calibrated + 0.3);
+}
+
 TEST_F(MembershipTest, ModelJoinsWithItsFirstUsableResponse) {
   decide({{"b", "x"}, {"a", "x", std::nullopt}});
   EXPECT_EQ(pool_.present_models(), Names{"b"});
