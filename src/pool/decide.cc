@@ -52,13 +52,13 @@ void name_audits(const AuditPlan& plan, const std::vector<Seat>& seats, Decision
   }
 }
 
-RecordedResponse record(const Response& response, const Seat& seat, const Members& members, const Cells& cells) {
-  RecordedResponse recorded{.model = response.model,
-                            .channel = response.channel,
-                            .confidence = response.confidence,
-                            .answer_text = response.answer.value_or(""),
-                            .abstained = response.abstained};
-  if (!seat.part) return recorded;
+void record(const Response& response, const Seat& seat, const Members& members, const Cells& cells, RecordedResponse& recorded) {
+  recorded.model = response.model;
+  recorded.channel = response.channel;
+  recorded.confidence = response.confidence;
+  if (response.answer) recorded.answer_text = *response.answer;
+  recorded.abstained = response.abstained;
+  if (!seat.part) return;
   const double stated = *response.confidence;
   const Cell& cell = cells[seat.cell];
   const int band = band_of(stated, cell.calibrator->bands());
@@ -67,7 +67,6 @@ RecordedResponse record(const Response& response, const Seat& seat, const Member
   if (const auto pin = members[seat.model].pin) recorded.factor = *pin;
   recorded.band = static_cast<std::uint32_t>(band);
   recorded.n = cell.evidence.of(seat.model, band).count;
-  return recorded;
 }
 
 struct Electorate {
@@ -121,8 +120,8 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, co
                         .probe = question.probe,
                         .vote = question.vote,
                         .propensity = question.propensity};
-  decision.responses.reserve(seats.size());
-  for (std::size_t i = 0; i < seats.size(); ++i) decision.responses.push_back(record(question.responses[i], seats[i], members, cells));
+  decision.responses.resize(seats.size());
+  for (std::size_t i = 0; i < seats.size(); ++i) record(question.responses[i], seats[i], members, cells, decision.responses[i]);
   number_answers(question, seats, decision);
 
   const Electorate electorate = electorate_of(decision, seats);
@@ -199,14 +198,13 @@ bool PoolState::settled(const DecisionMade& decision, std::size_t more) const {
 }
 
 Result<DecisionMade> PoolState::decide_by(const Vote& by, const DecisionTrust& sure, const Question& question) const {
-  if (Status status = check_question(question, config); !status) return status.error();
+  const std::vector<Speaker> speakers = speakers_of(question.responses);
+  const auto known = find_seats(speakers, question.segment, members, cells);
+  if (Status status = check_question(question, config, known.has_value()); !status) return status.error();
   AuditPlan audits = question.audits;
   if (audits.rate == 0.0) audits.rate = config.audit_rate;
   if (question.probe) audits.rate = 1.0;
-  const std::vector<Speaker> speakers = speakers_of(question.responses);
-  if (const auto seats = find_seats(speakers, question.segment, members, cells)) {
-    return decide_seated(question, audits, *seats, members, cells, by, sure);
-  }
+  if (known) return decide_seated(question, audits, *known, members, cells, by, sure);
   if (Status status = check_room(speakers, question.segment, members, cells, config); !status) return status.error();
   Members members_then = members;
   Cells cells_then = cells.copy_for(question.segment);
@@ -215,9 +213,9 @@ Result<DecisionMade> PoolState::decide_by(const Vote& by, const DecisionTrust& s
 }
 
 ApplyResult PoolState::on(const DecisionMade& event, Context context) {
-  if (Status status = check_decision(event, config); !status) return refused(status.error());
   const std::vector<Speaker> speakers = speakers_of(event.responses);
   std::optional<std::vector<Seat>> known = find_seats(speakers, event.segment, members, cells);
+  if (Status status = check_decision(event, config, known.has_value()); !status) return refused(status.error());
   if (!known) {
     if (Status status = check_room(speakers, event.segment, members, cells, config); !status) return refused(status.error());
     known = seat_all(speakers, event.segment, members, cells, recipe);

@@ -28,6 +28,8 @@ bool DecisionRecord::holds(std::size_t feedback) const {
 }
 
 const DecisionRecord* Decisions::find(Uuid id) const {
+  // Ids mostly grow with time, so that a new one is told at once.
+  if (numbers_.empty() || numbers_.rbegin()->first < id) return nullptr;
   const auto found = numbers_.find(id);
   return found == numbers_.end() ? nullptr : &records_[static_cast<std::size_t>(found->second - first_)];
 }
@@ -35,7 +37,7 @@ const DecisionRecord* Decisions::find(Uuid id) const {
 DecisionRecord* Decisions::find(Uuid id) { return const_cast<DecisionRecord*>(std::as_const(*this).find(id)); }
 
 DecisionRecord& Decisions::add(DecisionRecord record) {
-  numbers_.emplace(record.id, first_ + records_.size());
+  numbers_.emplace_hint(numbers_.end(), record.id, first_ + records_.size());
   if (record.pending()) ++pending_;
   return records_.emplace_back(std::move(record));
 }

@@ -14,11 +14,13 @@ class IdWindow {
  public:
   // False when it is already there.
   bool insert(Uuid id, std::int64_t time_ms) {
-    if (!ids_.insert(id).second) return false;
+    const std::size_t before = ids_.size();
+    ids_.insert(ids_.end(), id);  // ids mostly grow with time
+    if (ids_.size() == before) return false;
     order_.push_back({id, time_ms});
     return true;
   }
-  [[nodiscard]] bool contains(Uuid id) const { return ids_.contains(id); }
+  [[nodiscard]] bool contains(Uuid id) const { return !ids_.empty() && !(*ids_.rbegin() < id) && ids_.contains(id); }
   [[nodiscard]] std::size_t size() const { return order_.size(); }
 
   void forget_beyond(std::size_t count) {

@@ -59,8 +59,8 @@ std::optional<std::size_t> first_repeated(const std::vector<R>& responses) {
 
 // What questions and decisions have in common; R is Response or RecordedResponse.
 template <class R>
-Status check_responses(const std::vector<R>& responses, std::string_view segment, const PoolConfigured& config) {
-  if (Status status = check_label("segment", segment, 0); !status) return status;
+Status check_responses(const std::vector<R>& responses, std::string_view segment, const PoolConfigured& config, bool seated) {
+  if (Status status = seated ? Status() : check_label("segment", segment, 0); !status) return status;
   if (responses.empty()) return invalid("responses", "at least one");
   if (responses.size() > config.responses_max) {
     return {ErrorCode::kLimit, "responses: got " + std::to_string(responses.size()) +
@@ -69,12 +69,13 @@ Status check_responses(const std::vector<R>& responses, std::string_view segment
   for (std::size_t i = 0; i < responses.size(); ++i) {
     const R& response = responses[i];
     // The fields' names are put together only for those who will read them.
-    if (!check_model_name({}, response.model)) return check_model_name(at("responses", i, "model"), response.model);
-    if (!check_label({}, response.channel, 1)) return check_label(at("responses", i, "channel"), response.channel, 1);
+    if (!seated && !check_model_name({}, response.model)) return check_model_name(at("responses", i, "model"), response.model);
+    if (!seated && !check_label({}, response.channel, 1)) return check_label(at("responses", i, "channel"), response.channel, 1);
     if (response.confidence && !std::isnan(*response.confidence) && !is_probability(*response.confidence)) {
       return out_of_range(at("responses", i, "confidence"), *response.confidence, "a number in [0, 1], or none");
     }
   }
+  if (seated) return {};
   if (const auto repeated = first_repeated(responses)) return invalid(at("responses", *repeated, "model"), "each model once per channel");
   return {};
 }
@@ -89,6 +90,11 @@ Status check_model_name(std::string_view field, std::string_view name) {
   if (Status status = check_label(field, name, 1); !status) return status;
   if (name.front() == '@') return invalid(field, "a name that does not begin with '@' (reserved)");
   return {};
+}
+
+Status check_cell_names(std::string_view channel, std::string_view segment) {
+  if (Status status = check_label("channel", channel, 1); !status) return status;
+  return check_label("segment", segment, 0);
 }
 
 Status check_config(const PoolConfigured& config) {
@@ -143,16 +149,16 @@ Status check_told(const DecisionMade& decision) {
 
 }  // namespace
 
-Status check_question(const Question& question, const PoolConfigured& config) {
+Status check_question(const Question& question, const PoolConfigured& config, bool seated) {
   if (Status status = check_max_error(question.max_error); !status) return status;
   if (!is_probability(question.audits.rate)) return out_of_range("audits.rate", question.audits.rate, "a number in [0, 1]");
   if (!is_propensity(question.propensity)) return out_of_range("propensity", question.propensity, "a number in (0, 1]");
   if (!question.primary.empty() && !question.vote.empty()) return invalid("primary", "no vote beside it");
-  return check_responses(question.responses, question.segment, config);
+  return check_responses(question.responses, question.segment, config, seated);
 }
 
-Status check_decision(const DecisionMade& decision, const PoolConfigured& config) {
-  if (Status status = check_responses(decision.responses, decision.segment, config); !status) return status;
+Status check_decision(const DecisionMade& decision, const PoolConfigured& config, bool seated) {
+  if (Status status = check_responses(decision.responses, decision.segment, config, seated); !status) return status;
   if (decision.kind > AnswerKind::kText) return invalid("kind", "a known answer kind");
   if (decision.answers.size() > decision.responses.size()) return invalid("answers", "no more answers than responses");
   const auto is_answer = [&](std::uint32_t group) { return group == kNoAnswer || group < decision.answers.size(); };

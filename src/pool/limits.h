@@ -33,9 +33,12 @@ inline constexpr std::size_t kAbsencesMax = 32;
 [[nodiscard]] Error out_of_range(std::string_view field, double value, std::string_view expected);
 
 [[nodiscard]] Status check_model_name(std::string_view field, std::string_view name);
+[[nodiscard]] Status check_cell_names(std::string_view channel, std::string_view segment);
 [[nodiscard]] Status check_config(const PoolConfigured& config);
-[[nodiscard]] Status check_question(const Question& question, const PoolConfigured& config);
-[[nodiscard]] Status check_decision(const DecisionMade& decision, const PoolConfigured& config);
+// `seated`: every model, channel and the segment are known to the pool, each pair of model and channel once; their names need no other
+// check.
+[[nodiscard]] Status check_question(const Question& question, const PoolConfigured& config, bool seated);
+[[nodiscard]] Status check_decision(const DecisionMade& decision, const PoolConfigured& config, bool seated);
 // Exactly one form, every number in range; says nothing about the decision.
 [[nodiscard]] Status check_outcome(const OutcomeObserved& outcome, const PoolConfigured& config);
 

@@ -1,8 +1,23 @@
 #include "pool/seating.h"
 
+#include <algorithm>
 #include <set>
 
 namespace margin::internal {
+
+namespace {
+
+// Almost always each model comes once, in the order of joining.
+bool all_apart(std::span<const Seat> seats) {
+  const auto same = [](const Seat& a, const Seat& b) { return a.model == b.model && a.cell == b.cell; };
+  const auto before = [](const Seat& a, const Seat& b) { return a.model != b.model ? a.model < b.model : a.cell < b.cell; };
+  if (std::is_sorted(seats.begin(), seats.end(), before)) return std::adjacent_find(seats.begin(), seats.end(), same) == seats.end();
+  std::vector<Seat> sorted(seats.begin(), seats.end());
+  std::sort(sorted.begin(), sorted.end(), before);
+  return std::adjacent_find(sorted.begin(), sorted.end(), same) == sorted.end();
+}
+
+}  // namespace
 
 std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, std::string_view segment, const Members& members,
                                             const Cells& cells) {
@@ -23,6 +38,7 @@ std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, s
     if (part && !cells[*cell].calibrator->known(*model)) return std::nullopt;
     seats.push_back({*model, *cell, part});
   }
+  if (!all_apart(seats)) return std::nullopt;
   return seats;
 }
 

@@ -139,6 +139,7 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
     const std::string channel = in.text();
     const std::string segment = in.text();
     auto calibrator = restore_calibrator(in.text());
+    if (!check_cell_names(channel, segment)) in.fail();
     if (!in.ok()) break;
     if (!calibrator) return calibrator.error();
     if (!fits(**calibrator, state->recipe, state->members)) return corrupt("a cell's calibrator is not the configured one");
