@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "log/wire_decision.h"
 #include "log/wire_event.h"
 
 namespace margin::internal {
@@ -80,6 +81,8 @@ void encode(const Event& event, const std::optional<RequestMark>& mark, std::str
   envelope.set_note(note.data(), note.size());
   to_wire(body, envelope);
   envelope.AppendToString(&out);
+  // The body is the last of an envelope's fields.
+  if (const auto* decision = std::get_if<DecisionMade>(&body)) append_decision(*decision, out);
 }
 
 Result<Record> decode(std::string_view bytes, std::string_view pool, std::uint64_t offset) {

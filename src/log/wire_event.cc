@@ -136,27 +136,6 @@ bool from_wire(const wire::ModelLeft& from, ModelLeft& to) {
   return true;
 }
 
-void to_wire(const RecordedResponse& from, wire::RecordedResponse& to) {
-  const auto& [model, channel, confidence, answer, answer_text, abstained, calibrated, audit, factor, band, n, weight, terms] = from;
-  to.set_model(model);
-  to.set_channel(channel);
-  if (confidence) to.set_confidence(*confidence);
-  to.set_answer(answer + 1);
-  if (!answer_text.empty()) to.set_answer_text(answer_text);
-  to.set_abstained(abstained);
-  to.set_calibrated(calibrated);
-  to.set_audit(audit);
-  to.set_factor(factor);
-  to.set_band(band);
-  to.set_n(n);
-  to.set_weight(weight);
-  for (const auto& [name, value] : terms) {
-    wire::Term& term = *to.add_terms();
-    term.set_name(name);
-    term.set_value(value);
-  }
-}
-
 void from_wire(const wire::RecordedResponse& from, RecordedResponse& to) {
   auto& [model, channel, confidence, answer, answer_text, abstained, calibrated, audit, factor, band, n, weight, terms] = to;
   model = from.model();
@@ -174,15 +153,6 @@ void from_wire(const wire::RecordedResponse& from, RecordedResponse& to) {
   for (const wire::Term& term : from.terms()) terms.push_back({term.name(), term.value()});
 }
 
-void to_wire(const Sureness& from, wire::Sureness& to) {
-  const auto& [p_correct, low, high, effective_n, status] = from;
-  to.set_p_correct(p_correct);
-  to.set_low(low);
-  to.set_high(high);
-  to.set_effective_n(effective_n);
-  to.set_status(static_cast<std::uint32_t>(status));
-}
-
 bool from_wire(const wire::Sureness& from, Sureness& to) {
   auto& [p_correct, low, high, effective_n, status] = to;
   p_correct = from.p_correct();
@@ -191,33 +161,6 @@ bool from_wire(const wire::Sureness& from, Sureness& to) {
   effective_n = from.effective_n();
   status = static_cast<TrustStatus>(from.status());
   return from.status() <= static_cast<std::uint32_t>(TrustStatus::kCalibrated);
-}
-
-void to_wire(const DecisionMade& from, wire::DecisionMade& to) {
-  const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
-               decisive, audit_rate, probe, vote, propensity] = from;
-  if (!task.empty()) to.set_task(task);
-  if (!segment.empty()) to.set_segment(segment);
-  to.set_kind(static_cast<std::uint32_t>(kind));
-  for (const RecordedResponse& response : responses) to_wire(response, *to.add_responses());
-  for (const Digest& answer : answers) to_wire(answer, *to.add_answers());
-  to.set_selected(selected + 1);
-  to.set_selected_model(selected_model);
-  to.set_share(share);
-  to.set_runner_up_gap(runner_up_gap);
-  to.mutable_scores()->Assign(scores.begin(), scores.end());
-  to_wire(sure, *to.mutable_sure());
-  if (max_error) to.set_max_error(*max_error);
-  to.set_abstained(abstained);
-  to.set_audit_rate(audit_rate);
-  to.set_probe(probe);
-  if (!vote.empty()) to.set_vote(vote);
-  if (propensity != 1.0) to.set_propensity(propensity);
-  for (const auto& [model, answer] : decisive) {
-    wire::DecisiveModel& each = *to.add_decisive();
-    each.set_model(model);
-    each.set_answer(answer + 1);
-  }
 }
 
 bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
@@ -354,7 +297,7 @@ void to_wire(const EventBody& from, wire::Envelope& to) {
     void operator()(const PoolConfigured& body) const { to_wire(body, *to.mutable_pool_configured()); }
     void operator()(const ModelJoined& body) const { to_wire(body, *to.mutable_model_joined()); }
     void operator()(const ModelLeft& body) const { to_wire(body, *to.mutable_model_left()); }
-    void operator()(const DecisionMade& body) const { to_wire(body, *to.mutable_decision_made()); }
+    void operator()(const DecisionMade&) const {}
     void operator()(const OutcomeObserved& body) const { to_wire(body, *to.mutable_outcome_observed()); }
     void operator()(const OutcomeReverted& body) const { to_wire(body, *to.mutable_outcome_reverted()); }
     void operator()(const LearningFrozen&) const { to.mutable_learning_frozen(); }
