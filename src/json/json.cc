@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <deque>
 
@@ -18,6 +19,8 @@ namespace ondemand = simdjson::ondemand;
 constexpr std::size_t kDigitsExact = 19;
 // So many keys are compared each with each.
 constexpr std::size_t kKeysFew = 8;
+// Members whose being asked for is marked.
+constexpr std::size_t kMarked = 64;
 
 std::string_view trimmed(std::string_view token) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
@@ -26,8 +29,6 @@ std::string_view trimmed(std::string_view token) {
 }
 
 }  // namespace
-
-std::span<const Json> Json::items() const { return children_ == nullptr ? std::span<const Json>() : std::span<const Json>(*children_); }
 
 const Json* Json::find(std::string_view key) const {
   if (type_ != Type::kObject) return nullptr;
@@ -129,9 +130,7 @@ struct JsonParser::State {
     for (auto element : array) {
       ondemand::value inner;
       if (const auto error = element.get(inner)) return error;
-      Json child;
-      if (const auto error = read_child(inner, child, depth - 1)) return error;
-      children.push_back(child);
+      if (const auto error = read_child(inner, children.emplace_back(), depth - 1)) return error;
     }
     out.type_ = Json::Type::kList;
     out.children_ = &children;
@@ -145,12 +144,11 @@ struct JsonParser::State {
     if (const auto error = value.get_object().get(object)) return error;
     std::vector<Json>& children = new_list();
     for (auto field : object) {
-      Json child;
+      Json& child = children.emplace_back();
       if (const auto error = field.unescaped_key().get(child.key_)) return error;
       ondemand::value inner;
       if (const auto error = field.value().get(inner)) return error;
       if (const auto error = read_child(inner, child, depth - 1)) return error;
-      children.push_back(child);
     }
     if (!distinct_keys(children)) return simdjson::INCORRECT_TYPE;
     out.type_ = Json::Type::kObject;
@@ -222,7 +220,10 @@ std::string_view name_of(Json::Type type) {
 }
 
 ObjectReader::ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index)
-    : object_(&object), path_(path), index_(index) {
+    : object_(&object),
+      members_(object.type() == Json::Type::kObject ? object.items() : std::span<const Json>()),
+      path_(path),
+      index_(index) {
   if (object.type() != Json::Type::kObject) {
     const std::string place = this->path();
     fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object.type())) + ", expected an object"};
@@ -246,8 +247,15 @@ bool ObjectReader::has(std::string_view key) const {
 const Json* ObjectReader::take(std::string_view key) {
   asked_ < asked_first_.size() ? void(asked_first_[asked_] = key) : asked_then_.push_back(key);
   ++asked_;
-  const Json* member = object_->find(key);
-  return member == nullptr || member->is_null() ? nullptr : member;
+  for (std::size_t i = 0; i < members_.size(); ++i, ++next_) {
+    if (next_ >= members_.size()) next_ = 0;
+    const Json& member = members_[next_];
+    if (member.key_ != key) continue;
+    if (next_ < kMarked) taken_ |= std::uint64_t{1} << next_;
+    ++next_;
+    return member.is_null() ? nullptr : &member;
+  }
+  return nullptr;
 }
 
 const Json* ObjectReader::any(std::string_view key) { return take(key); }
@@ -299,8 +307,8 @@ bool ObjectReader::was_asked_for(std::string_view key) const {
 }
 
 std::optional<Fault> ObjectReader::finish() {
-  if (fault_ || object_->type() != Json::Type::kObject) return fault_;
-  for (const Json& member : object_->items()) {
+  if (fault_ || (members_.size() <= kMarked && std::popcount(taken_) == static_cast<int>(members_.size()))) return fault_;
+  for (const Json& member : members_) {
     if (was_asked_for(member.key())) continue;
     std::string shown = internal::printable(member.key(), 60);
     std::vector<std::string> known(asked_then_.begin(), asked_then_.end());

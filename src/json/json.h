@@ -38,11 +38,14 @@ class Json {
   // The value as it was written, byte for byte.
   [[nodiscard]] std::string_view raw() const { return raw_; }
   // Elements or members, in their order.
-  [[nodiscard]] std::span<const Json> items() const;
+  [[nodiscard]] std::span<const Json> items() const {
+    return children_ == nullptr ? std::span<const Json>() : std::span<const Json>(*children_);
+  }
   [[nodiscard]] const Json* find(std::string_view key) const;
 
  private:
   friend class JsonParser;
+  friend class ObjectReader;
   Type type_ = Type::kNull;
   double number_ = 0.0;
   std::string_view text_;
@@ -100,8 +103,11 @@ class ObjectReader {
   [[nodiscard]] bool was_asked_for(std::string_view key) const;
 
   const Json* object_;
+  std::span<const Json> members_;
   std::string_view path_;
   std::optional<std::size_t> index_;
+  std::size_t next_ = 0;     // members are mostly asked for in the order they came: where the next one is looked for first
+  std::uint64_t taken_ = 0;  // members that were asked for, the first 64 of them
   // Keys, which are literals; the first ones here, so that a small object needs no memory of its own.
   std::array<std::string_view, 12> asked_first_;
   std::size_t asked_ = 0;
