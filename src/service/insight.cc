@@ -52,6 +52,7 @@ void Insight::applied(const Pool& pool, const Event& event, const ApplyResult& r
 
 // Models join with their first response, and have factors in a cell from their first response there.
 void Insight::meet(const Event& event, const DecisionMade& decision) {
+  if (same_as_latest(decision)) return;
   const std::hash<std::string> hash;
   const std::size_t segment = hash(decision.segment) * 31;
   for (const RecordedResponse& response : decision.responses) {
@@ -61,6 +62,23 @@ void Insight::meet(const Event& event, const DecisionMade& decision) {
     history_.somebody_new();
     if (models_.insert(response.model).second) history_.mark({event.time_ms, "joined", response.model});
   }
+}
+
+// Most pools ask the same models every time.
+bool Insight::same_as_latest(const DecisionMade& decision) {
+  bool same = latest_.size() == 1 + 2 * decision.responses.size();
+  latest_.resize(1 + 2 * decision.responses.size());
+  const auto compare = [&](std::string& known, const std::string& name) {
+    if (known == name) return;
+    same = false;
+    known = name;
+  };
+  compare(latest_[0], decision.segment);
+  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+    compare(latest_[1 + 2 * i], decision.responses[i].model);
+    compare(latest_[2 + 2 * i], decision.responses[i].channel);
+  }
+  return same;
 }
 
 void Insight::graded(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {

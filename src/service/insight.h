@@ -55,6 +55,7 @@ class Insight {
  private:
   void note(const Event& event);
   void meet(const Event& event, const DecisionMade& decision);
+  bool same_as_latest(const DecisionMade& decision);
   void look_for_alarms(const Pool& pool);
 
   Activity activity_;
@@ -66,6 +67,7 @@ class Insight {
   std::map<std::string, TimedScores, std::less<>> timed_;
   std::set<std::string, std::less<>> models_;  // whose joining is known
   std::unordered_set<std::size_t> met_;        // hashes of (model, channel, segment)
+  std::vector<std::string> latest_;            // segment, then model and channel of each response of the latest decision
   std::size_t alarms_ = 0;
   std::int64_t last_alarm_ms_ = 0;
   std::vector<Alarm> new_alarms_;

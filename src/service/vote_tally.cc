@@ -17,15 +17,24 @@ void VoteCounts::add(const VoteCounts& other) {
   }
 }
 
+VoteCounts& VoteTally::counts_of(std::size_t place, const std::string& model) {
+  if (place < latest_.size() && latest_[place]->first == model) return latest_[place]->second;
+  const Half::iterator found = halves_[0].try_emplace(model).first;
+  place < latest_.size() ? void(latest_[place] = found) : latest_.push_back(found);
+  return found->second;
+}
+
 void VoteTally::add(const DecisionMade& decision) {
   if (seen_[0] == kHalf) {
     std::swap(halves_[0], halves_[1]);
     halves_[0].clear();
+    latest_.clear();
     seen_ = {0, seen_[0]};
   }
   ++seen_[0];
-  for (const RecordedResponse& response : decision.responses) {
-    VoteCounts& counts = halves_[0][response.model];
+  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+    const RecordedResponse& response = decision.responses[i];
+    VoteCounts& counts = counts_of(i, response.model);
     ++counts.responses;
     const bool won = response.answer == decision.selected && decision.selected != kNoAnswer;
     if (won) ++counts.won;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "margin/event.h"
 
@@ -38,8 +39,11 @@ class VoteTally {
 
  private:
   using Half = std::map<std::string, VoteCounts, std::less<>>;
+  VoteCounts& counts_of(std::size_t place, const std::string& model);
+
   std::array<Half, 2> halves_;  // the newer first
   std::array<std::size_t, 2> seen_{};
+  std::vector<Half::iterator> latest_;  // by place among the responses: most pools ask the same models every time
 };
 
 }  // namespace margin::service
