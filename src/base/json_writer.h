@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,15 @@ class JsonWriter {
     *to++ = ':';
     return written(to, true);
   }
+  // Most names are literals, whose length the compiler knows.
+  template <std::size_t kSize>
+  [[gnu::always_inline]] JsonWriter& key(const char (&name)[kSize]) {
+    char* to = separated(kSize + 2);
+    *to = '"';
+    std::memcpy(to + 1, name, kSize - 1);
+    std::memcpy(to + kSize, "\":", 2);
+    return written(to + kSize + 2, true);
+  }
   // A key that came from outside.
   JsonWriter& foreign_key(std::string_view name) {
     text(name);
@@ -48,6 +58,11 @@ class JsonWriter {
   JsonWriter& number(double value) {
     if (!std::isfinite(value)) return null();
     return written(write_shortest(separated(kShortestMax), value), false);
+  }
+  // To twelve places (write_rounded).
+  JsonWriter& rounded(double value) {
+    if (!std::isfinite(value)) return null();
+    return written(write_rounded(separated(kRoundedMax), value), false);
   }
   JsonWriter& number(std::integral auto value) {
     constexpr std::size_t kDigitsMax = 20;
@@ -66,13 +81,20 @@ class JsonWriter {
     return std::move(out_);
   }
   void reserve(std::size_t bytes) { room(bytes); }
+  // Begins anew in the same memory.
+  void clear() {
+    at_ = 0;
+    first_ = true;
+  }
 
  private:
   // Where `bytes` more may be written.
-  char* room(std::size_t bytes) {
-    if (out_.size() - at_ < bytes) out_.resize(std::max(2 * out_.size(), at_ + bytes));
+  [[gnu::always_inline]] char* room(std::size_t bytes) {
+    if (out_.size() - at_ < bytes) [[unlikely]]
+      grow(bytes);
     return out_.data() + at_;
   }
+  [[gnu::noinline]] void grow(std::size_t bytes) { out_.resize(std::max(2 * out_.size(), at_ + bytes)); }
   // The same, behind the comma that is due.
   char* separated(std::size_t bytes) {
     char* to = room(bytes + 1);

@@ -1,8 +1,10 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "base/hex.h"
 
@@ -25,6 +27,32 @@ bool safe(std::uint32_t point) {
 }
 
 bool plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
+// Some byte of the word is not plain. Bit tricks on eight bytes at a time: a subtraction borrows into the top bit of a byte that is too
+// small.
+bool any_special(std::uint64_t word) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kTops = 0x8080808080808080;
+  const auto has_zero = [](std::uint64_t x) { return (x - kOnes) & ~x & kTops; };
+  const std::uint64_t below_space = (word - kOnes * 0x20) & ~word & kTops;
+  const std::uint64_t high = (word | (word + kOnes)) & kTops;  // 0x80 and above, or 0x7f
+  return (below_space | high | has_zero(word ^ (kOnes * '"')) | has_zero(word ^ (kOnes * '\\'))) != 0;
+}
+
+// Six digits, by pairs.
+void write_six(char* to, std::uint32_t number) {
+  static constexpr auto kPairs = [] {
+    std::array<char, 200> pairs{};
+    for (std::size_t i = 0; i < 100; ++i) {
+      pairs[2 * i] = static_cast<char>('0' + i / 10);
+      pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+    return pairs;
+  }();
+  std::memcpy(to, &kPairs[2 * std::size_t{number / 10'000}], 2);
+  std::memcpy(to + 2, &kPairs[2 * std::size_t{number / 100 % 100}], 2);
+  std::memcpy(to + 4, &kPairs[2 * std::size_t{number % 100}], 2);
+}
 
 }  // namespace
 
@@ -61,7 +89,20 @@ std::string printable(std::string_view text, std::size_t bytes_max) {
   return out;
 }
 
-bool json_plain(std::string_view text) { return std::all_of(text.begin(), text.end(), plain); }
+bool json_plain(std::string_view text) {
+  const auto load = []<class Word>(const char* from, Word word) {
+    std::memcpy(&word, from, sizeof word);
+    return std::uint64_t{word};
+  };
+  const char* const end = text.data() + text.size();
+  if (text.size() < 4) return std::all_of(text.begin(), text.end(), plain);
+  // The last word may overlap the one before.
+  if (text.size() < 8) return !any_special(load(text.data(), std::uint32_t{}) | load(end - 4, std::uint32_t{}) << 32);
+  for (const char* at = text.data(); at < end - 8; at += 8) {
+    if (any_special(load(at, std::uint64_t{}))) return false;
+  }
+  return !any_special(load(end - 8, std::uint64_t{}));
+}
 
 std::string json_string(std::string_view text) {
   std::string out = "\"";
@@ -107,6 +148,29 @@ char* write_shortest(char* to, double value) {
     }
   }
   return std::to_chars(to, to + kShortestMax, value).ptr;
+}
+
+char* write_rounded(char* to, double value) {
+  constexpr std::uint64_t kMillion = 1'000'000;
+  const double size = std::fabs(value);
+  const bool whole = size < 1e9 && size == static_cast<double>(static_cast<std::int64_t>(size));
+  if (!whole && !(size >= 1e-4 && size < 1e3)) return write_shortest(to, value);
+  if (value < 0.0) *to++ = '-';
+  const auto units = static_cast<std::uint64_t>(whole ? size : size * 1e12 + 0.5);
+  if (whole) return std::to_chars(to, to + kRoundedMax - 1, units).ptr;
+  const std::uint64_t places = units % (kMillion * kMillion);
+  const auto ones = static_cast<std::uint32_t>(units / (kMillion * kMillion));
+  if (ones < 10) {
+    *to++ = static_cast<char>('0' + ones);
+  } else {
+    to = std::to_chars(to, to + 4, ones).ptr;
+  }
+  if (places == 0) return to;
+  *to = '.';
+  write_six(to + 1, static_cast<std::uint32_t>(places / kMillion));
+  write_six(to + 7, static_cast<std::uint32_t>(places % kMillion));
+  for (to += 13; to[-1] == '0';) --to;
+  return to;
 }
 
 std::string json_number(double value) { return std::isfinite(value) ? shortest(value) : "null"; }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/json_writer.h"
+#include "margin/random.h"
 
 namespace margin::internal {
 namespace {
@@ -47,6 +48,59 @@ TEST(TextTest, NumbersAreWrittenAsTheStandardLibraryWritesThem) {
     const double value = i / 10'000.0;
     for (const double near : {value, std::nextafter(value, -1.0), std::nextafter(value, 3.0), value / 10.0, value * 1e6}) {
       ASSERT_EQ(shortest(near), by_to_chars(near));
+    }
+  }
+}
+
+TEST(TextTest, RoundedNumbersAreTheNearestOfTwelvePlaces) {
+  const auto rounded = [](double value) {
+    char buffer[kRoundedMax];
+    return std::string(buffer, write_rounded(buffer, value));
+  };
+  const auto by_to_chars = [](double value) {
+    char buffer[64];
+    std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, 12).ptr);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text;
+  };
+  Random random(3);
+  for (int i = 0; i < 200'000; ++i) {
+    const double value = (random.uniform() - 0.3) * (i % 3 == 0 ? 1.0 : i % 3 == 1 ? 30.0 : 999.0);
+    if (std::fabs(value) < 1e-4) continue;
+    // Within a rounding of the product by 10^12 of half a unit, either neighbour is as near.
+    const std::string text = rounded(value);
+    if (text != by_to_chars(value)) {
+      ASSERT_NEAR(std::stod(text), value, 0.57e-12 + 1.2e-13) << text;
+    }
+    ASSERT_LE(text.size(), 17U);
+  }
+  for (int i = 10; i < 10'000; ++i) ASSERT_EQ(rounded(i / 10'000.0), shortest(i / 10'000.0));
+  EXPECT_EQ(rounded(0.0001), "0.0001");
+  EXPECT_EQ(rounded(0.0), "0");
+  EXPECT_EQ(rounded(-0.0), "0");
+  EXPECT_EQ(rounded(1.0), "1");
+  EXPECT_EQ(rounded(-2.5), "-2.5");
+  EXPECT_EQ(rounded(123456789.0), "123456789");
+  EXPECT_EQ(rounded(999.9999999999999), "1000");
+  EXPECT_EQ(rounded(1.0 / 3.0), "0.333333333333");
+  for (const double kept : {1234.5678901234567, 1e9, 12345678901.5, 9.87654321e-5, 5e-324, std::numeric_limits<double>::max()}) {
+    EXPECT_EQ(rounded(kept), shortest(kept));
+  }
+}
+
+TEST(TextTest, WhatNeedsNoEscapingIsKnownByEveryByteAndPlace) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const auto c = static_cast<char>(byte);
+    const bool expected = byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+    for (std::size_t length = 1; length <= 20; ++length) {
+      for (std::size_t place = 0; place < length; ++place) {
+        for (const char around : {' ', '~', 'a'}) {
+          std::string text(length, around);
+          text[place] = c;
+          ASSERT_EQ(json_plain(text), expected) << byte << " at " << place << " of " << length;
+        }
+      }
     }
   }
 }

@@ -34,6 +34,26 @@ Response read_response(ObjectReader& in, const config::Limits& limits) {
   return response;
 }
 
+// The same for what nearly every client sends; false: look closer.
+bool read_plain_response(const Json& item, Response& response, const config::Limits& limits) {
+  bool named = false;
+  for (const Json& member : item.items()) {
+    const std::string_view key = member.key();
+    if (key == "model" && member.type() == Json::Type::kText) {
+      response.model = member.text();
+      named = true;
+    } else if (key == "answer" && member.type() == Json::Type::kText &&
+               member.text().size() <= static_cast<std::size_t>(limits.answer_bytes)) {
+      response.answer.emplace(member.text());
+    } else if (key == "confidence" && member.type() == Json::Type::kNumber && member.number() >= 0.0 && member.number() <= 1.0) {
+      response.confidence = member.number();
+    } else {
+      return false;
+    }
+  }
+  return named && item.type() == Json::Type::kObject;
+}
+
 std::optional<Fault> read_responses(const Json* list, Asked& asked, const config::Limits& limits) {
   if (list == nullptr) return Fault{"responses", "responses: expected a list of {model, answer, confidence}"};
   if (list->items().size() > static_cast<std::size_t>(limits.responses)) {
@@ -42,8 +62,10 @@ std::optional<Fault> read_responses(const Json* list, Asked& asked, const config
   }
   asked.question.responses.reserve(list->items().size());
   for (const Json& item : list->items()) {
-    ObjectReader in(item, "responses", asked.question.responses.size());
-    asked.question.responses.push_back(read_response(in, limits));
+    Response& response = asked.question.responses.emplace_back();
+    if (read_plain_response(item, response, limits)) continue;
+    ObjectReader in(item, "responses", asked.question.responses.size() - 1);
+    response = read_response(in, limits);
     if (auto fault = in.finish()) return fault;
   }
   return std::nullopt;
@@ -75,14 +97,14 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
 }
 
 std::string body_of(Uuid id, const DecisionMade& decision, const Question& question) {
-  JsonWriter out;
-  out.reserve(512 + 256 * question.responses.size());
+  thread_local JsonWriter out;
+  out.clear();
   out.open('{');
   render_decision(out, id, decision, [&](std::size_t i) -> std::optional<std::string_view> {
     const std::optional<std::string>& answer = question.responses[i].answer;
     return answer ? std::optional<std::string_view>(*answer) : std::nullopt;
   });
-  return out.close('}').take();
+  return std::string(out.close('}').str());
 }
 
 // The same request again: the decision it became, as the log has it.
@@ -126,7 +148,7 @@ void decide(App& app, const Call& call) {
   auto decision = pool->pool().decide(asked.question);
   if (!decision) return call.answer->refuse(decision.error());
   std::string text = body_of(id, *decision, asked.question);
-  keep_answers(*decision, asked.question, app.config().store.answers);
+  keep_answers(*decision, app.config().store.answers);
 
   Prepared prepared = app.service().prepare(*pool, std::move(*decision), id);
   prepared.mark = mark;

@@ -2,10 +2,9 @@
 
 namespace margin::server {
 
-void keep_answers(DecisionMade& decision, const Question& question, config::KeptAnswers kept) {
-  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
-    const bool text = kept == config::KeptAnswers::kText && question.responses[i].answer.has_value();
-    decision.responses[i].answer_text = text ? *question.responses[i].answer : "";
+void keep_answers(DecisionMade& decision, config::KeptAnswers kept) {
+  if (kept != config::KeptAnswers::kText) {
+    for (RecordedResponse& response : decision.responses) response.answer_text.clear();
   }
   if (kept != config::KeptAnswers::kNone) return;
   // Groups stay, so outcomes still find their responses; a digest of a short answer could be guessed.

@@ -6,6 +6,7 @@
 
 namespace margin::server {
 
-void keep_answers(DecisionMade& decision, const Question& question, config::KeptAnswers kept);
+// The decision has all texts, as Pool::decide records them.
+void keep_answers(DecisionMade& decision, config::KeptAnswers kept);
 
 }  // namespace margin::server

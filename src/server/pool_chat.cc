@@ -92,7 +92,7 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
       return refuse(heard.error ? no_retry(refusal(*heard.error)) : too_few(heard, min_responses));
     }
     DecisionMade decision = *heard.decision;
-    keep_answers(decision, heard.question, app.config().store.answers);
+    keep_answers(decision, app.config().store.answers);
     service::Prepared prepared = app.service().prepare(pool, std::move(decision), id);
     prepared.mark = origin.mark;
     prepared.note = origin.source;

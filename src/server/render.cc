@@ -12,7 +12,7 @@ using service::ScoreSums;
 void render_terms(JsonWriter& out, std::string_view key, const std::vector<Term>& terms) {
   if (terms.empty()) return;
   out.key(key).open('{');
-  for (const Term& term : terms) out.foreign_key(term.name).number(term.value);
+  for (const Term& term : terms) out.foreign_key(term.name).rounded(term.value);
   out.close('}');
 }
 
@@ -23,12 +23,9 @@ void render_response(JsonWriter& out, const RecordedResponse& response) {
     out.key("stated").null().key("calibrated").null().close('}');
     return;
   }
-  char digits[internal::kShortestMax];
-  const std::string_view calibrated(digits, internal::write_shortest(digits, response.calibrated));
-  out.key("stated").number(*response.confidence).key("calibrated").raw(calibrated);
-  out.key("factor").number(response.factor).key("band").number(response.band).key("n").number(response.n).key("weight");
-  // With the vote `sum` they are the same.
-  response.weight == response.calibrated ? out.raw(calibrated) : out.number(response.weight);
+  out.key("stated").number(*response.confidence).key("calibrated").rounded(response.calibrated);
+  out.key("factor").rounded(response.factor).key("band").number(response.band).key("n").rounded(response.n);
+  out.key("weight").rounded(response.weight);
   render_terms(out, "weight_of", response.terms);
   out.close('}');
 }
@@ -46,7 +43,7 @@ void render_votes(JsonWriter& out, const DecisionMade& decision, const AnswerTex
       shown = true;
     }
     if (!shown) out.null();
-    out.key("score").number(group < decision.scores.size() ? decision.scores[group] : 0.0).key("models").open('[');
+    out.key("score").rounded(group < decision.scores.size() ? decision.scores[group] : 0.0).key("models").open('[');
     for (const RecordedResponse& response : decision.responses) {
       if (response.answer == group) out.text(response.model);
     }
@@ -103,14 +100,14 @@ void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, con
   out.key("model");
   winner && !decision.abstained ? out.text(decision.selected_model) : out.null();
   out.key("p_correct");
-  winner ? out.number(decision.sure.p_correct) : out.null();
+  winner ? out.rounded(decision.sure.p_correct) : out.null();
   out.key("interval");
-  winner ? out.open('[').number(decision.sure.low).number(decision.sure.high).close(']') : out.null();
-  out.key("effective_n").number(decision.sure.effective_n);
+  winner ? out.open('[').rounded(decision.sure.low).rounded(decision.sure.high).close(']') : out.null();
+  out.key("effective_n").rounded(decision.sure.effective_n);
   out.key("status").text(margin::name_of(decision.sure.status)).key("abstained").flag(decision.abstained);
   if (decision.max_error) out.key("max_error").number(*decision.max_error);
   if (!decision.vote.empty()) out.key("vote").text(decision.vote);
-  out.key("share").number(decision.share).key("runner_up_gap").number(decision.runner_up_gap);
+  out.key("share").rounded(decision.share).key("runner_up_gap").rounded(decision.runner_up_gap);
   out.key("grade_please").open('[');
   for (const RecordedResponse& response : decision.responses) {
     if (response.audit > 0.0) out.text(response.model);
