@@ -96,7 +96,7 @@ class JsonWriter {
   }
   [[gnu::noinline]] void grow(std::size_t bytes) { out_.resize(std::max(2 * out_.size(), at_ + bytes)); }
   // The same, behind the comma that is due.
-  char* separated(std::size_t bytes) {
+  [[gnu::always_inline]] char* separated(std::size_t bytes) {
     char* to = room(bytes + 1);
     *to = ',';
     return to + (first_ ? 0 : 1);

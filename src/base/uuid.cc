@@ -49,14 +49,19 @@ Result<Uuid> Uuid::parse(std::string_view text) {
 
 std::string Uuid::text() const {
   std::string text(kLength, '-');
-  std::uint64_t words[2] = {high, low};
-  int digits = 0;
-  for (std::size_t i = 0; i < kLength; ++i) {
-    if (is_dash(i)) continue;
-    auto& word = words[digits++ / 16];
-    text[i] = internal::kHexDigits[word >> 60];
-    word <<= 4;
-  }
+  char* at = text.data();
+  const auto write = [&](std::uint64_t bits, int digits) {
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) *at++ = internal::kHexDigits[(bits >> shift) & 0xf];
+  };
+  write(high >> 32, 8);
+  ++at;
+  write(high >> 16, 4);
+  ++at;
+  write(high, 4);
+  ++at;
+  write(low >> 48, 4);
+  ++at;
+  write(low, 12);
   return text;
 }
 

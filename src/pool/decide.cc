@@ -39,6 +39,7 @@ void number_answers(const Question& question, const std::vector<Seat>& seats, De
   }
   const AnswerGroups groups = group_answers(question.kind, answers);
   for (std::size_t i = 0; i < response_of.size(); ++i) decision.responses[response_of[i]].answer = groups.group[i];
+  decision.answers.reserve(groups.canonical.size());
   for (const std::string& canonical : groups.canonical) decision.answers.push_back(digest_of(canonical));
 }
 
