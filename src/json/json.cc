@@ -3,7 +3,6 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <deque>
 
@@ -19,8 +18,6 @@ namespace ondemand = simdjson::ondemand;
 constexpr std::size_t kDigitsExact = 19;
 // So many keys are compared each with each.
 constexpr std::size_t kKeysFew = 8;
-// Members whose being asked for is marked.
-constexpr std::size_t kMarked = 64;
 
 std::string_view trimmed(std::string_view token) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
@@ -244,42 +241,10 @@ bool ObjectReader::has(std::string_view key) const {
   return member != nullptr && !member->is_null();
 }
 
-const Json* ObjectReader::take(std::string_view key) {
-  asked_ < asked_first_.size() ? void(asked_first_[asked_] = key) : asked_then_.push_back(key);
-  ++asked_;
-  for (std::size_t i = 0; i < members_.size(); ++i, ++next_) {
-    if (next_ >= members_.size()) next_ = 0;
-    const Json& member = members_[next_];
-    if (member.key_ != key) continue;
-    if (next_ < kMarked) taken_ |= std::uint64_t{1} << next_;
-    ++next_;
-    return member.is_null() ? nullptr : &member;
-  }
-  return nullptr;
-}
-
 const Json* ObjectReader::any(std::string_view key) { return take(key); }
 
-const Json* ObjectReader::typed(std::string_view key, Json::Type type, std::string_view expected) {
-  const Json* member = take(key);
-  if (member == nullptr || member->type() == type) return member;
-  fail(key, "got " + std::string(name_of(member->type())) + ", expected " + std::string(expected));
-  return nullptr;
-}
-
-std::optional<std::string_view> ObjectReader::text(std::string_view key) {
-  const Json* member = typed(key, Json::Type::kText, "text");
-  return member == nullptr ? std::nullopt : std::optional(member->text());
-}
-
-std::optional<double> ObjectReader::number(std::string_view key) {
-  const Json* member = typed(key, Json::Type::kNumber, "a number");
-  return member == nullptr ? std::nullopt : std::optional(member->number());
-}
-
-std::optional<bool> ObjectReader::flag(std::string_view key) {
-  const Json* member = typed(key, Json::Type::kFlag, "true or false");
-  return member == nullptr ? std::nullopt : std::optional(member->flag());
+void ObjectReader::fail_type(std::string_view key, Json::Type got, std::string_view expected) {
+  fail(key, "got " + std::string(name_of(got)) + ", expected " + std::string(expected));
 }
 
 const Json* ObjectReader::list(std::string_view key) { return typed(key, Json::Type::kList, "a list"); }
@@ -306,8 +271,7 @@ bool ObjectReader::was_asked_for(std::string_view key) const {
          std::find(asked_then_.begin(), asked_then_.end(), key) != asked_then_.end();
 }
 
-std::optional<Fault> ObjectReader::finish() {
-  if (fault_ || (members_.size() <= kMarked && std::popcount(taken_) == static_cast<int>(members_.size()))) return fault_;
+void ObjectReader::look_for_unknown() {
   for (const Json& member : members_) {
     if (was_asked_for(member.key())) continue;
     std::string shown = internal::printable(member.key(), 60);
@@ -316,7 +280,6 @@ std::optional<Fault> ObjectReader::finish() {
     fail(shown, "unknown field" + internal::suggestion(member.key(), known));
     break;
   }
-  return fault_;
 }
 
 }  // namespace margin

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,7 +46,6 @@ class Json {
 
  private:
   friend class JsonParser;
-  friend class ObjectReader;
   Type type_ = Type::kNull;
   double number_ = 0.0;
   std::string_view text_;
@@ -79,9 +79,18 @@ class ObjectReader {
 
   [[nodiscard]] bool has(std::string_view key) const;
   // Absent and null are the same: nullopt.
-  std::optional<std::string_view> text(std::string_view key);
-  std::optional<double> number(std::string_view key);
-  std::optional<bool> flag(std::string_view key);
+  std::optional<std::string_view> text(std::string_view key) {
+    const Json* member = typed(key, Json::Type::kText, "text");
+    return member == nullptr ? std::nullopt : std::optional(member->text());
+  }
+  std::optional<double> number(std::string_view key) {
+    const Json* member = typed(key, Json::Type::kNumber, "a number");
+    return member == nullptr ? std::nullopt : std::optional(member->number());
+  }
+  std::optional<bool> flag(std::string_view key) {
+    const Json* member = typed(key, Json::Type::kFlag, "true or false");
+    return member == nullptr ? std::nullopt : std::optional(member->flag());
+  }
   const Json* list(std::string_view key);
   const Json* object(std::string_view key);
   std::optional<std::string_view> required_text(std::string_view key);
@@ -93,11 +102,37 @@ class ObjectReader {
   [[nodiscard]] std::string path_of(std::string_view key) const;
 
   // The first problem, among them a member that was not asked for.
-  [[nodiscard]] std::optional<Fault> finish();
+  [[nodiscard]] std::optional<Fault> finish() {
+    const bool all_taken = members_.size() <= kMarked && std::popcount(taken_) == static_cast<int>(members_.size());
+    if (!fault_ && !all_taken) look_for_unknown();
+    return fault_;
+  }
 
  private:
-  const Json* take(std::string_view key);
-  const Json* typed(std::string_view key, Json::Type type, std::string_view expected);
+  // Members whose being asked for is marked.
+  static constexpr std::size_t kMarked = 64;
+
+  const Json* take(std::string_view key) {
+    asked_ < asked_first_.size() ? void(asked_first_[asked_] = key) : asked_then_.push_back(key);
+    ++asked_;
+    for (std::size_t i = 0; i < members_.size(); ++i, ++next_) {
+      if (next_ >= members_.size()) next_ = 0;
+      const Json& member = members_[next_];
+      if (member.key() != key) continue;
+      if (next_ < kMarked) taken_ |= std::uint64_t{1} << next_;
+      ++next_;
+      return member.is_null() ? nullptr : &member;
+    }
+    return nullptr;
+  }
+  const Json* typed(std::string_view key, Json::Type type, std::string_view expected) {
+    const Json* member = take(key);
+    if (member == nullptr || member->type() == type) return member;
+    fail_type(key, member->type(), expected);
+    return nullptr;
+  }
+  void fail_type(std::string_view key, Json::Type got, std::string_view expected);
+  void look_for_unknown();
 
   [[nodiscard]] std::string path() const;
   [[nodiscard]] bool was_asked_for(std::string_view key) const;

@@ -19,39 +19,17 @@ struct Asked {
   Question question;
 };
 
-Response read_response(ObjectReader& in, const config::Limits& limits) {
-  Response response;
+void read_response(ObjectReader& in, Response& response, const config::Limits& limits) {
   if (const auto model = in.required_text("model")) response.model = *model;
   if (const auto answer = in.text("answer")) {
     if (answer->size() > static_cast<std::size_t>(limits.answer_bytes)) {
       in.fail("answer", "got " + std::to_string(answer->size()) + " bytes, expected at most " + std::to_string(limits.answer_bytes));
     }
-    response.answer = std::string(*answer);
+    response.answer.emplace(*answer);
   }
   response.confidence = in.in_range("confidence", 0.0, 1.0);
   if (const auto channel = in.text("channel")) response.channel = *channel;
   response.abstained = in.flag("abstained").value_or(false);
-  return response;
-}
-
-// The same for what nearly every client sends; false: look closer.
-bool read_plain_response(const Json& item, Response& response, const config::Limits& limits) {
-  bool named = false;
-  for (const Json& member : item.items()) {
-    const std::string_view key = member.key();
-    if (key == "model" && member.type() == Json::Type::kText) {
-      response.model = member.text();
-      named = true;
-    } else if (key == "answer" && member.type() == Json::Type::kText &&
-               member.text().size() <= static_cast<std::size_t>(limits.answer_bytes)) {
-      response.answer.emplace(member.text());
-    } else if (key == "confidence" && member.type() == Json::Type::kNumber && member.number() >= 0.0 && member.number() <= 1.0) {
-      response.confidence = member.number();
-    } else {
-      return false;
-    }
-  }
-  return named && item.type() == Json::Type::kObject;
 }
 
 std::optional<Fault> read_responses(const Json* list, Asked& asked, const config::Limits& limits) {
@@ -62,10 +40,8 @@ std::optional<Fault> read_responses(const Json* list, Asked& asked, const config
   }
   asked.question.responses.reserve(list->items().size());
   for (const Json& item : list->items()) {
-    Response& response = asked.question.responses.emplace_back();
-    if (read_plain_response(item, response, limits)) continue;
-    ObjectReader in(item, "responses", asked.question.responses.size() - 1);
-    response = read_response(in, limits);
+    ObjectReader in(item, "responses", asked.question.responses.size());
+    read_response(in, asked.question.responses.emplace_back(), limits);
     if (auto fault = in.finish()) return fault;
   }
   return std::nullopt;
