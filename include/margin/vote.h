@@ -128,8 +128,8 @@ struct Absence {
   std::uint32_t winner = kNoAnswer;
 };
 // The models whose absence would change the selected answer, each taken out alone, in ballot order: why the decision is as it is.
-// Counts once per model, for at most `models_max` of them: those whose ballots weigh most, the first of equals.
-[[nodiscard]] std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::uint32_t answers,
+// `tally`: the count of these ballots. For at most `models_max` models: those whose ballots weigh most, the first of equals.
+[[nodiscard]] std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, const Tally& tally,
                                                      std::size_t models_max = kModelsMax);
 
 // Every vote in its newest version, in the order tables show them.

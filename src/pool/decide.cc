@@ -91,13 +91,13 @@ Electorate electorate_of(const DecisionMade& decision, const std::vector<Seat>& 
 }
 
 // Says how each ballot counted, and which models decided.
-void explain_vote(const Vote& vote, const Electorate& electorate, const Members& members, DecisionMade& decision) {
+void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& tally, const Members& members, DecisionMade& decision) {
   const auto& [ballots, response_of, answers] = electorate;
   for (std::size_t i = 0; i < ballots.size(); ++i) {
     decision.responses[response_of[i]].weight = vote.weight(ballots, i);
     decision.responses[response_of[i]].terms = vote.explain(ballots, i);
   }
-  for (const Absence& absence : decisive_absences(vote, ballots, answers, kAbsencesMax)) {
+  for (const Absence& absence : decisive_absences(vote, ballots, tally, kAbsencesMax)) {
     decision.decisive.push_back({members[absence.model].name, absence.winner});
   }
 }
@@ -134,7 +134,7 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, co
     decision.selected_model = decision.responses[electorate.response_of[tally.ballot]].model;
     decision.share = tally.share;
     decision.runner_up_gap = tally.runner_up_gap;
-    explain_vote(vote, electorate, members, decision);
+    explain_vote(vote, electorate, tally, members, decision);
     if (const auto primary = primary_response(question, electorate)) {
       const RecordedResponse& response = decision.responses[*primary];
       decision.vote = kPrimary;

@@ -54,7 +54,11 @@ void Answer::note(int status) {
 
 void Answer::send(http::Response response) {
   if (std::exchange(over_, true)) return;
-  for (auto& header : headers_) response.headers.push_back(std::move(header));
+  if (response.headers.empty()) {
+    response.headers = std::move(headers_);
+  } else {
+    for (auto& header : headers_) response.headers.push_back(std::move(header));
+  }
   note(response.status);
   std::move(reply_).send(std::move(response));
 }

@@ -73,19 +73,18 @@ class Lead {
 
 }  // namespace
 
-std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::uint32_t answers, std::size_t models_max) {
-  Tally tally;
-  const std::uint32_t selected = vote.count(ballots, answers, tally);
+std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, const Tally& tally, std::size_t models_max) {
+  const auto answers = static_cast<std::uint32_t>(tally.scores.size());
   const Lead lead(vote, ballots, tally);
   std::vector<Absence> decisive;
   std::vector<Ballot> rest;
-  rest.reserve(ballots.size());
+  Tally without;
   for (const Voter& voter : voters_to_try(vote, ballots, models_max)) {
     if (lead.survives(voter.model)) continue;
     rest.clear();
     std::copy_if(ballots.begin(), ballots.end(), std::back_inserter(rest), [&](const Ballot& other) { return other.model != voter.model; });
-    const std::uint32_t winner = vote.count(rest, answers, tally);
-    if (winner != selected) decisive.push_back({voter.model, winner});
+    const std::uint32_t winner = vote.count(rest, answers, without);
+    if (winner != tally.winner) decisive.push_back({voter.model, winner});
   }
   return decisive;
 }

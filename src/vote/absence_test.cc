@@ -9,10 +9,17 @@
 namespace margin {
 namespace {
 
+std::vector<Absence> absences_of(const Vote& vote, const std::vector<Ballot>& ballots, std::uint32_t answers,
+                                 std::size_t models_max = kModelsMax) {
+  Tally tally;
+  vote.tally(ballots, answers, tally);
+  return decisive_absences(vote, ballots, tally, models_max);
+}
+
 TEST(Absence, NamesThoseWithoutWhomAnotherAnswerWins) {
   const auto vote = std::move(make_vote("sum")).value();
   const std::vector<Ballot> ballots = {{3, 0, 0.9}, {1, 1, 0.5}, {2, 1, 0.5}, {4, kNoAnswer, 1.0}};
-  const std::vector<Absence> absences = decisive_absences(*vote, ballots, 2);
+  const std::vector<Absence> absences = absences_of(*vote, ballots, 2);
   ASSERT_EQ(absences.size(), 2U);
   EXPECT_EQ(absences[0].model, 1U);
   EXPECT_EQ(absences[0].winner, 0U);
@@ -22,10 +29,10 @@ TEST(Absence, NamesThoseWithoutWhomAnotherAnswerWins) {
 TEST(Absence, OfTheOnlyVoterLeavesNothing) {
   const auto vote = std::move(make_vote("sum")).value();
   const std::vector<Ballot> alone = {{5, 0, 0.4}, {5, 0, 0.3}};
-  const std::vector<Absence> absences = decisive_absences(*vote, alone, 1);
+  const std::vector<Absence> absences = absences_of(*vote, alone, 1);
   ASSERT_EQ(absences.size(), 1U);
   EXPECT_EQ(absences[0].winner, kNoAnswer);
-  EXPECT_TRUE(decisive_absences(*vote, {}, 0).empty());
+  EXPECT_TRUE(absences_of(*vote, {}, 0).empty());
 }
 
 TEST(Absence, OfManyModelsTheHeaviestAreTried) {
@@ -34,7 +41,7 @@ TEST(Absence, OfManyModelsTheHeaviestAreTried) {
   const std::vector<Ballot> ballots = {{0, 0, 0.5}, {1, 0, 0.6}, {2, 0, 0.6}, {3, 1, 0.9}, {4, 1, 0.4}};
   const auto names = [&](std::size_t models_max) {
     std::vector<ModelId> models;
-    for (const Absence& absence : decisive_absences(*vote, ballots, 2, models_max)) models.push_back(absence.model);
+    for (const Absence& absence : absences_of(*vote, ballots, 2, models_max)) models.push_back(absence.model);
     return models;
   };
   EXPECT_EQ(names(5), (std::vector<ModelId>{0, 1, 2}));
@@ -69,7 +76,7 @@ TEST(Absence, EqualsStrikingAnswersOutInEveryVote) {
         if (tally.winner != selected) expected[model] = tally.winner;
       }
       std::map<ModelId, std::uint32_t> found;
-      for (const Absence& absence : decisive_absences(*vote, ballots, answers)) found[absence.model] = absence.winner;
+      for (const Absence& absence : absences_of(*vote, ballots, answers)) found[absence.model] = absence.winner;
       ASSERT_EQ(found, expected) << info->identifier;
       vote->learn(ballots, answers, outcomes);
     }
