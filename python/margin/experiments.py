@@ -90,10 +90,13 @@ def split(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, at: str = "", fit:
 
 
 def pool(log: AnyLog, methods: Methods = DEFAULT_METHODS, *, scenarios: Sequence[str] = ("dropout", "cold_start", "rolling"),
-         observations: int = 1000, window: int = 50, **options: Unpack[PoolOptions]) -> Report:
-    """What happens to calibration when models leave, join late or take turns. ``orderings`` are 50 unless said."""
-    wanted = run_options(PoolOptions, options, scenarios=list(scenarios), observations=observations, window=window)
-    return Report(_experiments.pool(read_log(log), labelled(methods), {**wanted, "orderings": options.get("orderings", 50)}))
+         observations: int = 1000, window: int = 50, focus: Optional[str] = None, **options: Unpack[PoolOptions]) -> Report:
+    """What happens to calibration when models leave, join late or take turns. ``orderings`` are 50 unless said. A cold start compares
+    ``focus`` (the last method unless said) with every other."""
+    pairs = labelled(methods)
+    wanted = run_options(PoolOptions, options, scenarios=list(scenarios), observations=observations, window=window,
+                         focus=_focus(pairs, pairs[-1][0] if focus is None else focus))
+    return Report(_experiments.pool(read_log(log), pairs, {**wanted, "orderings": options.get("orderings", 50)}))
 
 
 def watch(log: AnyLog, *, false_reports: float = 1e-5, **options: Unpack[WatchOptions]) -> Report:
@@ -126,6 +129,12 @@ def paper(*, orderings: int = 50, resamples: int = 2000, seed: int = 1, threads:
     return Report(_experiments.paper({"orderings": orderings, "resamples": resamples, "seed": seed, "threads": threads}))
 
 
+def _focus(pairs: Sequence[Tuple[str, object]], focus: str) -> str:
+    if focus not in dict(pairs):
+        raise NotFound(f"focus: {focus} is not among the methods ({', '.join(label for label, _ in pairs)})")
+    return focus
+
+
 # A log, or a log and one of its phases.
 Place = Union[AnyLog, Tuple[AnyLog, str]]
 
@@ -136,9 +145,7 @@ def shift(source: Place, target: Optional[Place] = None, methods: Methods = "all
     between: told, carry, reset or restart. A place is a log, or (log, phase); without a target it is every ordered pair of the log's
     phases."""
     pairs = labelled(methods)
-    if focus not in dict(pairs):
-        raise NotFound(f"focus: {focus} is not among the methods ({', '.join(label for label, _ in pairs)})")
-    wanted = run_options(LateShiftOptions, options, focus=focus, boundary=boundary)
+    wanted = run_options(LateShiftOptions, options, focus=_focus(pairs, focus), boundary=boundary)
     return Report(_experiments.shift(_places(source, target), pairs, wanted))
 
 

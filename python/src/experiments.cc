@@ -384,7 +384,7 @@ Report pool(const Log& log, Methods methods, const py::dict& given) {
   });
   if (refused) raise(*refused);
   if (results.size() < scenarios.size()) raise(kStopped);
-  return experiment::pool_report(results, wanted);
+  return experiment::pool_report(results, wanted, options.text("focus"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/suggest.h"
 #include "cli/condition_flags.h"
 #include "cli/experiment.h"
 #include "cli/output_flags.h"
@@ -19,7 +20,8 @@ constexpr const char* kExperimentPoolFooter =
     "Scenarios:\n"
     "  dropout     the two models with most rows leave at half time: ECE before and after\n"
     "  cold_start  the first --initial models alone until half time, then the rest join. blended (target=pool_band, newcomers enter from\n"
-    "              the pool) against unblended (shrinkage=0, newcomers begin at 1), and the chosen methods beside them\n"
+    "              the pool) against unblended (shrinkage=0, newcomers begin at 1), and the chosen methods beside them: ECE, Brier\n"
+    "              score and log loss, and --focus minus every other with its interval over orderings\n"
     "  rolling     all but the last two; every --swap-every observations the model with the worst recent ECE makes room for the one\n"
     "              longest outside, which goes on with the state it left with\n"
     "An observation is a graded row of a model that is present. Tasks come in random order; ECE is over windows of --ece-window.\n\n"
@@ -32,6 +34,7 @@ struct PoolFlags {
   std::string place;
   std::vector<std::string> scenarios{experiment::kScenarioNames.begin(), experiment::kScenarioNames.end()};
   experiment::PoolOptions options;
+  std::string focus;
   RunFlags run{.orderings = 50};
   MethodFlags methods;
   LogFlags log;
@@ -84,6 +87,10 @@ int run(const PoolFlags& flags) {
   if (!methods) return complain(methods.error().message);
   const std::vector<Entrant> entrants = take_entrants(*methods);
   if (Status status = check(flags, entrants); !status) return complain(status.error().message);
+  const std::string focus = flags.focus.empty() ? entrants.back().label : flags.focus;
+  if (std::find(methods->labels.begin(), methods->labels.end(), focus) == methods->labels.end()) {
+    return complain("--focus: " + dataset::printable(focus) + " is not among the methods" + internal::suggestion(focus, methods->labels));
+  }
   const Result<std::vector<Entrant>> cold = cold_start_entrants(entrants);
   if (!cold) return complain(cold.error().message);
   const Result<experiment::Stream> stream = read_stream(flags.place, flags.log);
@@ -109,7 +116,7 @@ int run(const PoolFlags& flags) {
     }
   }
   if (results.size() < scenarios.size()) return complain("stopped", kInterrupted);
-  return deliver(experiment::pool_report(results, options), flags.output);
+  return deliver(experiment::pool_report(results, options, focus), flags.output);
 }
 
 }  // namespace
@@ -134,6 +141,7 @@ Command add_pool_experiment(CLI::App& experiment) {
       ->delimiter(',')
       ->check(not_negative)
       ->type_name("N,N,...");
+  app->add_option("--focus", flags->focus, "The method that a cold start compares with every other [the last]")->type_name("METHOD");
   flags->methods.methods = {"margin"};
   flags->methods.add_to(*app);
   flags->log.add_to(*app);

@@ -16,8 +16,8 @@ using report::Kind;
 
 std::optional<report::Estimate> ece_level(const EntrantResult& entrant) { return plain(level(entrant, kEce)); }
 
-const Spread& measure_of(const PoolRuns& runs, Scenario scenario, std::size_t trajectory, std::size_t measure) {
-  return runs.scenarios[static_cast<std::size_t>(scenario)].trajectories[trajectory].measures[measure].ece;
+Spread measure_of(const PoolRuns& runs, Scenario scenario, std::size_t trajectory, std::size_t measure) {
+  return runs.scenarios[static_cast<std::size_t>(scenario)].trajectories[trajectory].measures[measure].of(kEce);
 }
 
 BesideTable dropout(const PaperResults& results) {
@@ -26,7 +26,7 @@ BesideTable dropout(const PaperResults& results) {
                     .columns = {"mean", "sd"}};
   const auto add = [&](const char* name, const PoolRuns& runs, std::string_view key) {
     for (const std::size_t measure : {0U, 1U}) {
-      const Spread& spread = measure_of(runs, Scenario::kDropout, 0, measure);
+      const Spread spread = measure_of(runs, Scenario::kDropout, 0, measure);
       table.add(fmt::format("{}, {}", name, measure == 0 ? "last before" : "first after"), {plain(spread.mean), plain(spread.sd)},
                 published_numbers({"pool", key, measure == 0 ? "pre" : "post"}));
     }
@@ -81,7 +81,7 @@ BesideTable rolling_ranges(const PaperResults& results) {
   const auto collect = [](const PoolRuns& runs, auto figure) {
     std::vector<double> values;
     const auto& measures = runs.scenarios[2].trajectories.front().measures;
-    for (std::size_t i = 1; i < measures.size(); ++i) values.push_back(figure(measures[i].ece).value_or(0.0));
+    for (std::size_t i = 1; i < measures.size(); ++i) values.push_back(figure(measures[i].of(kEce)).value_or(0.0));
     return range_of(values);
   };
   table.add("QA: sd over orderings", collect(results.qa, [](const Spread& spread) { return spread.sd; }),

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+#include "experiment/estimate_cells.h"
+#include "experiment/shown.h"
 #include "report/line_chart.h"
 
 namespace margin::experiment {
@@ -28,7 +31,7 @@ std::string story_of(const PoolResult& result, const PoolOptions& options) {
     case Scenario::kDropout:
       return fmt::format("After {} observations the two models with most rows leave: {}.", options.observations / 2, names);
     case Scenario::kColdStart:
-      return fmt::format("After {} observations of {} the rest join. Newcomers: ECE of all newcomers together, over their first rows.",
+      return fmt::format("After {} observations of {} the rest join. Newcomers: all newcomers together, over their first rows.",
                          options.observations / 2, names);
     case Scenario::kRolling:
       return fmt::format(
@@ -39,28 +42,70 @@ std::string story_of(const PoolResult& result, const PoolOptions& options) {
   return "";
 }
 
-Table measures(const PoolResult& result, const PoolOptions& options) {
-  Table table{.title = fmt::format("{}: ECE, mean and standard deviation over {} orderings", title_of(result.scenario), options.orderings),
+Table measures(const PoolResult& result, const PoolOptions& options, Metric metric) {
+  Table table{.title = fmt::format("{}: {}, mean and standard deviation over {} orderings", title_of(result.scenario), shown(metric).name,
+                                   options.orderings),
               .columns = {{.name = result.scenario == Scenario::kRolling ? "observations" : "measured"}}};
   for (const Trajectory& trajectory : result.trajectories) {
-    table.columns.push_back({.name = trajectory.label, .kind = Kind::kPercent});
-    table.columns.push_back({.name = trajectory.label + " sd", .kind = Kind::kPercent});
+    table.columns.push_back({.name = trajectory.label, .kind = shown(metric).kind});
+    table.columns.push_back({.name = trajectory.label + " sd", .kind = shown(metric).kind});
   }
   for (std::size_t measure = 0; measure < result.trajectories.front().measures.size(); ++measure) {
     std::vector<Cell> row = {result.trajectories.front().measures[measure].name};
     for (const Trajectory& trajectory : result.trajectories) {
-      row.emplace_back(trajectory.measures[measure].ece.mean);
-      row.emplace_back(trajectory.measures[measure].ece.sd);
+      const Spread spread = trajectory.measures[measure].of(metric);
+      row.emplace_back(spread.mean);
+      row.emplace_back(spread.sd);
     }
     table.rows.push_back(std::move(row));
   }
-  table.notes = {story_of(result, options)};
+  return table;
+}
+
+std::vector<std::string> notes_on(const PoolResult& result, const PoolOptions& options) {
+  std::vector<std::string> notes = {story_of(result, options)};
   for (const Trajectory& trajectory : result.trajectories) {
     if (trajectory.cut_short == 0) continue;
-    table.notes.push_back(fmt::format("{}: in {} of {} orderings the log ended before the scenario did; what lies beyond is left out.",
-                                      trajectory.label, trajectory.cut_short, options.orderings));
+    notes.push_back(fmt::format("{}: in {} of {} orderings the log ended before the scenario did; what lies beyond is left out.",
+                                trajectory.label, trajectory.cut_short, options.orderings));
   }
+  return notes;
+}
+
+constexpr Metric kColdStartMetrics[] = {kEce, kBrier, kLogLoss};
+
+Table differences(const PoolResult& result, const PoolOptions& options, const std::string& focus) {
+  const auto ours = std::find_if(result.trajectories.begin(), result.trajectories.end(), [&](const auto& t) { return t.label == focus; });
+  MARGIN_CHECK(ours != result.trajectories.end(), "the focus is one of the methods");
+  Table table{.title = fmt::format("{}: {} minus each other method", title_of(result.scenario), focus),
+              .columns = {{.name = "measured"}, {.name = "method"}}};
+  for (const Metric metric : kColdStartMetrics) {
+    const bool percent = shown(metric).kind == Kind::kPercent;
+    table.columns.push_back({.name = std::string(shown(metric).name), .kind = shown(metric).kind, .digits = percent ? 2 : 4});
+  }
+  for (std::size_t measure = 0; measure < ours->measures.size(); ++measure) {
+    for (const Trajectory& theirs : result.trajectories) {
+      if (&theirs == &*ours) continue;
+      table.rows.push_back({ours->measures[measure].name, theirs.label});
+      for (const Metric metric : kColdStartMetrics) {
+        table.rows.back().push_back(cell_of(difference_of(ours->measures[measure], theirs.measures[measure], metric)));
+      }
+    }
+  }
+  table.notes = {
+      fmt::format("Below zero {} is the better. Mean over {} orderings, the same for all, and the 95% interval of that mean: "
+                  "it tells a difference from the luck of the order, in this log.",
+                  focus, options.orderings)};
   return table;
+}
+
+std::vector<Table> tables_of(const PoolResult& result, const PoolOptions& options, const std::string& focus) {
+  std::vector<Table> tables = {measures(result, options, kEce)};
+  tables.front().notes = notes_on(result, options);
+  if (result.scenario != Scenario::kColdStart) return tables;
+  for (const Metric metric : {kBrier, kLogLoss}) tables.push_back(measures(result, options, metric));
+  if (result.trajectories.size() > 1) tables.push_back(differences(result, options, focus));
+  return tables;
 }
 
 report::LineChart picture(const PoolResult& result, const PoolOptions& options) {
@@ -85,14 +130,14 @@ report::LineChart picture(const PoolResult& result, const PoolOptions& options) 
 
 }  // namespace
 
-report::Report pool_report(std::span<const PoolResult> scenarios, const PoolOptions& options) {
+report::Report pool_report(std::span<const PoolResult> scenarios, const PoolOptions& options, const std::string& focus) {
   report::Report report{.title = "Pool"};
   report.summary.push_back(
       fmt::format("Models leave, join and take turns: {} orderings (seed {}), {} observations, ECE over windows of {}.", options.orderings,
                   options.seed, options.observations, options.window));
   for (const PoolResult& result : scenarios) {
     report.sections.push_back({.heading = title_of(result.scenario),
-                               .tables = {measures(result, options)},
+                               .tables = tables_of(result, options, focus),
                                .figures = {report::figure(picture(result, options), "Each point is the window that ends there.")}});
   }
   return report;

@@ -10,7 +10,6 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "experiment/ordering.h"
-#include "margin/metric.h"
 
 namespace margin::experiment {
 namespace {
@@ -31,28 +30,30 @@ struct Range {
 };
 
 template <class Counts>
-std::optional<double> ece_where(const History& history, Range range, const Counts& counts) {
+Scores scores_where(const History& history, Range range, const Counts& counts) {
   std::vector<double> probabilities, outcomes;
+  std::vector<ModelId> models;
   for (std::size_t i = range.from; i < std::min(range.to, history.size()); ++i) {
     if (!counts(history[i].model)) continue;
     probabilities.push_back(history[i].probability);
     outcomes.push_back(history[i].outcome);
+    models.push_back(history[i].model);
   }
-  return ece(Predictions{probabilities, outcomes});
+  return score_rows({probabilities, outcomes}, models);
 }
 
-// Of a whole range; nullopt when the history ended inside it.
-std::optional<double> ece_of(const History& history, Range range) {
-  if (history.size() < range.to) return std::nullopt;
-  return ece_where(history, range, [](ModelId) { return true; });
+// Of a whole range; undefined when the history ended inside it.
+Scores scores_of(const History& history, Range range) {
+  if (history.size() < range.to) return {};
+  return scores_where(history, range, [](ModelId) { return true; });
 }
 
-// The plain mean of the ECEs of the windows that lie inside a range.
-std::optional<double> mean_window_ece(const History& history, Range range, std::size_t window) {
-  std::vector<std::optional<double>> eces;
+// The plain mean of the scores of the windows that lie inside a range.
+Scores mean_of_windows(const History& history, Range range, std::size_t window) {
+  std::vector<Scores> scores;
   const std::size_t first = (range.from + window - 1) / window * window;
-  for (std::size_t from = first; from + window <= range.to; from += window) eces.push_back(ece_of(history, {from, from + window}));
-  return spread_of(eces).mean;
+  for (std::size_t from = first; from + window <= range.to; from += window) scores.push_back(scores_of(history, {from, from + window}));
+  return summarize(scores).mean;
 }
 
 // Who is in the pool when. One per ordering.
@@ -71,7 +72,7 @@ class Script {
   // What changes before the next observation; asked at least once for each, and each change is said once.
   virtual std::vector<Change> due(const History& history) = 0;
   virtual bool finished(const History& history) = 0;
-  [[nodiscard]] virtual std::vector<std::optional<double>> measures(const History& history) const = 0;
+  [[nodiscard]] virtual std::vector<Scores> measures(const History& history) const = 0;
 };
 
 std::vector<Script::Change> joins(std::span<const ModelId> models) {
@@ -102,11 +103,11 @@ class Dropout final : public Script {
     return changes;
   }
   bool finished(const History& history) override { return history.size() >= plan_.options.observations; }
-  [[nodiscard]] std::vector<std::optional<double>> measures(const History& history) const override {
+  [[nodiscard]] std::vector<Scores> measures(const History& history) const override {
     const std::size_t half = plan_.half(), window = plan_.options.window;
     const std::size_t before = half > window ? half - window : 0;
-    return {ece_of(history, {before, half}), ece_of(history, {half, half + window}), mean_window_ece(history, {0, half}, window),
-            mean_window_ece(history, {half, plan_.options.observations}, window)};
+    return {scores_of(history, {before, half}), scores_of(history, {half, half + window}), mean_of_windows(history, {0, half}, window),
+            mean_of_windows(history, {half, plan_.options.observations}, window)};
   }
 
  private:
@@ -129,16 +130,16 @@ class ColdStart final : public Script {
     return history.size() >= plan_.options.observations && newcomers_ >= plan_.options.checkpoints.back();
   }
   // The newcomers together up to each checkpoint, then the established models from the join to the last checkpoint.
-  [[nodiscard]] std::vector<std::optional<double>> measures(const History& history) const override {
-    std::vector<std::optional<double>> values;
+  [[nodiscard]] std::vector<Scores> measures(const History& history) const override {
+    std::vector<Scores> values;
     std::size_t end = plan_.half(), seen = 0;
     const auto newcomer = [this](ModelId model) { return is_newcomer(model); };
     for (const std::size_t checkpoint : plan_.options.checkpoints) {
       for (; end < history.size() && seen < checkpoint; ++end) seen += newcomer(history[end].model);
-      values.push_back(seen < checkpoint ? std::nullopt : ece_where(history, {plan_.half(), end}, newcomer));
+      values.push_back(seen < checkpoint ? Scores{} : scores_where(history, {plan_.half(), end}, newcomer));
     }
     const bool complete = seen >= plan_.options.checkpoints.back();
-    values.push_back(complete ? ece_where(history, {plan_.half(), end}, [&](ModelId model) { return !newcomer(model); }) : std::nullopt);
+    values.push_back(complete ? scores_where(history, {plan_.half(), end}, [&](ModelId model) { return !newcomer(model); }) : Scores{});
     return values;
   }
 
@@ -168,11 +169,11 @@ class Rolling final : public Script {
     return {{*worst, false}, {returning, true}};
   }
   bool finished(const History& history) override { return history.size() >= plan_.options.observations; }
-  [[nodiscard]] std::vector<std::optional<double>> measures(const History& history) const override {
-    std::vector<std::optional<double>> values;
+  [[nodiscard]] std::vector<Scores> measures(const History& history) const override {
+    std::vector<Scores> values;
     const std::size_t step = plan_.options.swap_every;
     for (std::size_t from = 0; from + step <= plan_.options.observations; from += step) {
-      values.push_back(mean_window_ece(history, {from, from + step}, plan_.options.window));
+      values.push_back(mean_of_windows(history, {from, from + step}, plan_.options.window));
     }
     return values;
   }
@@ -183,7 +184,7 @@ class Rolling final : public Script {
     std::optional<ModelId> worst;
     double worst_ece = -1.0;
     for (const ModelId model : present_) {
-      const auto own = ece_where(history, {from, history.size()}, [model](ModelId other) { return other == model; });
+      const auto own = scores_where(history, {from, history.size()}, [model](ModelId other) { return other == model; })[kEce];
       if (!own || *own < worst_ece || (*own == worst_ece && model > *worst)) continue;
       worst = model;
       worst_ece = *own;
@@ -335,7 +336,8 @@ std::vector<PoolEvent> events_of(const Plan& plan) {
 }
 
 struct Outcome {
-  std::vector<std::optional<double>> windows, measures;
+  std::vector<std::optional<double>> windows;  // ECE
+  std::vector<Scores> measures;
   bool cut_short = false;
 };
 
@@ -354,13 +356,36 @@ Trajectory summarize(std::string label, std::span<const Outcome> orderings, cons
     trajectory.windows.push_back(spread_of(values));
   }
   for (std::size_t measure = 0; measure < names.size(); ++measure) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = orderings[i].measures[measure];
-    trajectory.measures.push_back({names[measure], spread_of(values)});
+    trajectory.measures.push_back({.name = names[measure], .by_ordering = {}});
+    for (const Outcome& one : orderings) trajectory.measures.back().by_ordering.push_back(one.measures[measure]);
   }
   return trajectory;
 }
 
 }  // namespace
+
+Spread Measure::of(Metric metric) const {
+  std::vector<std::optional<double>> values;
+  for (const Scores& scores : by_ordering) values.push_back(scores[metric]);
+  return spread_of(values);
+}
+
+std::optional<report::Estimate> difference_of(const Measure& a, const Measure& b, Metric metric) {
+  constexpr double kTwoSided = 1.959963984540054;  // 95% of a normal distribution
+  std::vector<std::optional<double>> differences;
+  for (std::size_t i = 0; i < a.by_ordering.size(); ++i) {
+    const std::optional<double> ours = a.by_ordering[i][metric], theirs = b.by_ordering[i][metric];
+    if (ours && theirs) differences.emplace_back(*ours - *theirs);
+  }
+  const Spread spread = spread_of(differences);
+  if (!spread.mean) return std::nullopt;
+  report::Estimate estimate{*spread.mean, std::nullopt};
+  if (spread.sd) {
+    const double half = kTwoSided * *spread.sd / std::sqrt(static_cast<double>(differences.size()));
+    estimate.interval = {*spread.mean - half, *spread.mean + half};
+  }
+  return estimate;
+}
 
 Result<Scenario> parse_scenario(std::string_view name) {
   const auto* const found = std::find(kScenarioNames.begin(), kScenarioNames.end(), name);
@@ -382,7 +407,7 @@ Result<std::optional<PoolResult>> run_pool(const Stream& stream, Scenario scenar
     // All scenarios are shown up to the same observation, however far beyond it a checkpoint lies.
     const std::size_t shown = std::min(history.size(), options.observations);
     for (std::size_t from = 0; from + options.window <= shown; from += options.window) {
-      outcome.windows.push_back(ece_of(history, {from, from + options.window}));
+      outcome.windows.push_back(scores_of(history, {from, from + options.window})[kEce]);
     }
     outcome.measures = script->measures(history);
     outcome.cut_short = !script->finished(history);

@@ -18,6 +18,7 @@
 #include "experiment/stream.h"
 #include "margin/calibrator.h"
 #include "margin/result.h"
+#include "report/estimate.h"
 
 namespace margin::experiment {
 
@@ -41,15 +42,18 @@ struct PoolOptions {
   Threads threads;
 };
 
-// Over orderings. Windows and checkpoints that an ordering did not reach are left out.
 struct Measure {
   std::string name;
-  Spread ece;
+  std::vector<Scores> by_ordering;  // undefined where an ordering did not reach it
+  [[nodiscard]] Spread of(Metric metric) const;
 };
+// a - b, both measured in the same orderings: the mean over them, and 1.96 standard errors to each side. An interval over orderings tells a
+// difference from the luck of the order, in this log; nullopt where either is undefined in all.
+[[nodiscard]] std::optional<report::Estimate> difference_of(const Measure& a, const Measure& b, Metric metric);
 
 struct Trajectory {
   std::string label;
-  std::vector<Spread> windows;    // ECE of observations [i * window, (i + 1) * window)
+  std::vector<Spread> windows;    // ECE of observations [i * window, (i + 1) * window), over the orderings that reached it
   std::vector<Measure> measures;  // what the scenario asks for
   std::size_t cut_short = 0;      // orderings in which the log ended before the scenario did
 };

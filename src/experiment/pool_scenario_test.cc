@@ -102,6 +102,19 @@ double plain_ece(const std::vector<Seen>& rows) {
   for (const double one : error) sum += std::fabs(one);
   return sum / static_cast<double>(rows.size());
 }
+double plain_brier(const std::vector<Seen>& rows) {
+  double sum = 0.0;
+  for (const Seen& row : rows) sum += (row.p - row.o) * (row.p - row.o);
+  return sum / static_cast<double>(rows.size());
+}
+double plain_log_loss(const std::vector<Seen>& rows) {
+  double sum = 0.0;
+  for (const Seen& row : rows) {
+    const double p = std::clamp(row.p, 1e-6, 1.0 - 1e-6);
+    sum -= row.o * std::log(p) + (1.0 - row.o) * std::log(1.0 - p);
+  }
+  return sum / static_cast<double>(rows.size());
+}
 
 std::vector<Seen> part(const std::vector<Seen>& rows, std::size_t from, std::size_t to) {
   return {rows.begin() + static_cast<std::ptrdiff_t>(from), rows.begin() + static_cast<std::ptrdiff_t>(to)};
@@ -225,10 +238,10 @@ TEST(PoolScenario, DropoutIsWhatThePlainTwinSees) {
   const Trajectory& trajectory = result.trajectories.at(0);
   ASSERT_EQ(trajectory.windows.size(), 10U);
   for (std::size_t w = 0; w < 10; ++w) expect_spread(trajectory.windows[w], windows[w]);
-  expect_spread(trajectory.measures.at(0).ece, before);
-  expect_spread(trajectory.measures.at(1).ece, after);
-  expect_spread(trajectory.measures.at(2).ece, all_before);
-  expect_spread(trajectory.measures.at(3).ece, all_after);
+  expect_spread(trajectory.measures.at(0).of(kEce), before);
+  expect_spread(trajectory.measures.at(1).of(kEce), after);
+  expect_spread(trajectory.measures.at(2).of(kEce), all_before);
+  expect_spread(trajectory.measures.at(3).of(kEce), all_after);
   EXPECT_EQ(trajectory.cut_short, 0U);
 }
 
@@ -239,8 +252,10 @@ TEST(PoolScenario, ColdStartIsWhatThePlainTwinSees) {
   ASSERT_EQ(result.trajectories.size(), 2U);
   EXPECT_EQ(result.trajectories[0].label, "blended");
   EXPECT_EQ(result.trajectories[1].label, "unblended");
+  // By arm, then measure, then ordering: the rows that count.
+  std::vector<std::vector<std::vector<Seen>>> counted[2];
   for (std::size_t arm = 0; arm < 2; ++arm) {
-    std::vector<std::vector<double>> expected(4);
+    counted[arm].resize(4);
     for (std::uint64_t ordering = 0; ordering < 5; ++ordering) {
       PlainMargin margin = arm == 0 ? PlainMargin(100.0, true, true) : PlainMargin(0.0, false, false);
       for (int model = 0; model < 3; ++model) margin.join(model);
@@ -259,13 +274,32 @@ TEST(PoolScenario, ColdStartIsWhatThePlainTwinSees) {
         for (; newcomers.size() < checkpoints[i]; ++end) {
           if (seen[end].model >= 3) newcomers.push_back(seen[end]);
         }
-        expected[i].push_back(plain_ece(newcomers));
+        counted[arm][i].push_back(newcomers);
       }
-      expected[3].push_back(plain_ece(only(part(seen, 100, end), [](const Seen& row) { return row.model < 3; })));
+      counted[arm][3].push_back(only(part(seen, 100, end), [](const Seen& row) { return row.model < 3; }));
     }
-    for (std::size_t i = 0; i < 4; ++i) expect_spread(result.trajectories[arm].measures.at(i).ece, expected[i]);
   }
-  EXPECT_NE(result.trajectories[0].measures[0].ece.mean, result.trajectories[1].measures[0].ece.mean);
+  const std::pair<Metric, double (*)(const std::vector<Seen>&)> metrics[] = {
+      {kEce, plain_ece}, {kBrier, plain_brier}, {kLogLoss, plain_log_loss}};
+  for (const auto& [metric, plain] : metrics) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::vector<double> values[2], differences;
+      for (std::size_t ordering = 0; ordering < 5; ++ordering) {
+        for (std::size_t arm = 0; arm < 2; ++arm) values[arm].push_back(plain(counted[arm][i][ordering]));
+        differences.push_back(values[0].back() - values[1].back());
+      }
+      const Measure &blended = result.trajectories[0].measures.at(i), &unblended = result.trajectories[1].measures.at(i);
+      expect_spread(blended.of(metric), values[0]);
+      expect_spread(unblended.of(metric), values[1]);
+      const auto difference = difference_of(blended, unblended, metric);
+      ASSERT_TRUE(difference && difference->interval);
+      const double half = 1.959963984540054 * sd_of(differences) / std::sqrt(5.0);
+      EXPECT_NEAR(difference->value, mean_of(differences), 1e-12);
+      EXPECT_NEAR(difference->interval->low, mean_of(differences) - half, 1e-12);
+      EXPECT_NEAR(difference->interval->high, mean_of(differences) + half, 1e-12);
+    }
+  }
+  EXPECT_NE(result.trajectories[0].measures[0].of(kEce).mean, result.trajectories[1].measures[0].of(kEce).mean);
 }
 
 TEST(PoolScenario, RollingIsWhatThePlainTwinSees) {
@@ -305,7 +339,21 @@ TEST(PoolScenario, RollingIsWhatThePlainTwinSees) {
     }
   }
   EXPECT_TRUE(returned);
-  for (std::size_t s = 0; s < 5; ++s) expect_spread(result.trajectories.at(0).measures.at(s).ece, segments[s]);
+  for (std::size_t s = 0; s < 5; ++s) expect_spread(result.trajectories.at(0).measures.at(s).of(kEce), segments[s]);
+}
+
+TEST(PoolScenario, DifferencesLeaveOutWhatAnOrderingDidNotReach) {
+  const auto measure = [](std::initializer_list<std::optional<double>> values) {
+    Measure made{.name = "some", .by_ordering = {}};
+    for (const auto& value : values) made.by_ordering.emplace_back()[kBrier] = value;
+    return made;
+  };
+  const auto difference = difference_of(measure({0.5, std::nullopt, 0.25}), measure({0.25, 0.5, 0.25}), kBrier);
+  ASSERT_TRUE(difference && difference->interval);
+  EXPECT_EQ(difference->value, 0.125);
+  EXPECT_NEAR(difference->interval->high - difference->value, 1.959963984540054 * std::sqrt(2.0 * 0.125 * 0.125) / std::sqrt(2.0), 1e-15);
+  EXPECT_FALSE(difference_of(measure({std::nullopt}), measure({0.5}), kBrier).has_value());
+  EXPECT_FALSE(difference_of(measure({0.5}), measure({0.5}), kBrier)->interval.has_value()) << "one ordering has no spread";
 }
 
 TEST(PoolScenario, ThreadsDoNotChangeABit) {
@@ -324,7 +372,7 @@ TEST(PoolScenario, ThreadsDoNotChangeABit) {
         EXPECT_EQ(a.windows[w].mean, b.windows[w].mean);
         EXPECT_EQ(a.windows[w].sd, b.windows[w].sd);
       }
-      for (std::size_t m = 0; m < a.measures.size(); ++m) EXPECT_EQ(a.measures[m].ece.mean, b.measures[m].ece.mean);
+      for (std::size_t m = 0; m < a.measures.size(); ++m) EXPECT_EQ(a.measures[m].of(kEce).mean, b.measures[m].of(kEce).mean);
     }
   }
 }
@@ -334,7 +382,7 @@ TEST(PoolScenario, ALogThatEndsEarlyIsSaidAndLeftOut) {
   const PoolResult result = run(stream, Scenario::kDropout, margin_alone(), small());
   EXPECT_EQ(result.trajectories[0].cut_short, 5U);
   EXPECT_LT(result.trajectories[0].windows.size(), 10U);
-  EXPECT_TRUE(result.trajectories[0].measures[1].ece.mean.has_value());
+  EXPECT_TRUE(result.trajectories[0].measures[1].of(kEce).mean.has_value());
 }
 
 TEST(PoolScenario, RefusesLogsThatDoNotSuffice) {

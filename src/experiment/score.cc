@@ -12,14 +12,7 @@ namespace margin::experiment {
 
 namespace {
 
-void score_rows(Predictions rows, std::span<const ModelId> models, Scores& scores) {
-  scores[kEce] = ece(rows);
-  scores[kEcePerModel] = ece_per_model(rows, models);
-  scores[kBrier] = brier(rows);
-  scores[kLogLoss] = log_loss(rows);
-}
-
-void score_graded_rows(const Stream& stream, const Pass& pass, std::span<const std::uint32_t> rows, Scores& scores) {
+Scores score_graded_rows(const Stream& stream, const Pass& pass, std::span<const std::uint32_t> rows) {
   std::vector<double> probabilities;
   std::vector<double> outcomes;
   std::vector<ModelId> models;
@@ -29,7 +22,7 @@ void score_graded_rows(const Stream& stream, const Pass& pass, std::span<const s
     outcomes.push_back(stream.outcome[row]);
     models.push_back(stream.model[row]);
   }
-  score_rows({probabilities, outcomes}, models, scores);
+  return score_rows({probabilities, outcomes}, models);
 }
 
 // Task by task, so that its responses stay in the cache and a long stream costs no memory.
@@ -64,21 +57,26 @@ std::vector<std::uint32_t> all_below(std::size_t end) {
 
 }  // namespace
 
-Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules) {
+Scores score_rows(Predictions rows, std::span<const ModelId> models) {
   Scores scores;
+  scores[kEce] = ece(rows);
+  scores[kEcePerModel] = ece_per_model(rows, models);
+  scores[kBrier] = brier(rows);
+  scores[kLogLoss] = log_loss(rows);
+  return scores;
+}
+
+Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules) {
+  const bool all_graded = std::ranges::none_of(stream.outcome, [](double outcome) { return std::isnan(outcome); });
+  Scores scores = all_graded ? score_rows({pass.calibrated, stream.outcome}, stream.model)  // as they stand, without copies
+                             : score_graded_rows(stream, pass, all_below(stream.rows()));
   score_tasks(stream, pass, rules, all_below(stream.tasks.size()), scores);
-  if (std::ranges::none_of(stream.outcome, [](double outcome) { return std::isnan(outcome); })) {
-    score_rows({pass.calibrated, stream.outcome}, stream.model, scores);  // as they stand, without copies
-  } else {
-    score_graded_rows(stream, pass, all_below(stream.rows()), scores);
-  }
   return scores;
 }
 
 Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules, const Part& part) {
-  Scores scores;
+  Scores scores = score_graded_rows(stream, pass, part.rows);
   score_tasks(stream, pass, rules, part.tasks, scores);
-  score_graded_rows(stream, pass, part.rows, scores);
   return scores;
 }
 

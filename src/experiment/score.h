@@ -11,6 +11,7 @@
 
 #include "experiment/replay.h"
 #include "experiment/stream.h"
+#include "margin/metric.h"
 #include "margin/selection_metric.h"
 
 namespace margin::experiment {
@@ -20,6 +21,9 @@ inline constexpr std::array<std::string_view, kMetrics> kMetricNames = {"ece", "
 
 // Fractions; nullopt where the metric is undefined (nothing graded, nothing voted, no contest).
 using Scores = std::array<std::optional<double>, kMetrics>;
+
+// Of graded rows alone, models[r] being that of row r: nothing is selected or contested.
+[[nodiscard]] Scores score_rows(Predictions rows, std::span<const ModelId> models);
 
 // Over the rows whose outcome is known.
 [[nodiscard]] Scores score(const Stream& stream, const Pass& pass, const ResolutionRules& rules = {});

@@ -65,7 +65,12 @@ std::vector<Decision> replayed(const Stream& stream, std::span<const std::uint32
 // What one vote made of one ordering.
 struct Ordered {
   TaskRows pass1{0, 1}, errors{0, 1};
-  double first = 0.0, settled = 0.0, settled_fresh = 0.0;
+  struct First {
+    std::uint32_t task = 0;
+    double outcome = 0.0;
+  };
+  std::vector<First> first;  // of the source's tasks the first kFirstTasks, where the outcome is known
+  double settled = 0.0, settled_fresh = 0.0;
   DecisionScores decision;
 };
 
@@ -79,13 +84,14 @@ Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> 
                      const VotesOptions& options) {
   const std::size_t tasks = condition.target.tasks.size();
   Outcomes selected(tasks), error(tasks);
-  std::vector<double> first, settled;
+  std::vector<Ordered::First> first;
+  std::vector<double> settled;
   Outcomes probability(tasks);
   const std::vector<double> sure = decision_probabilities(condition.stream, order, decisions, options.pass.lag);
   for (std::size_t place = 0; place < order.size(); ++place) {
     const Decision& decision = decisions[place];
     if (!decision.outcome) continue;
-    if (place < kFirstTasks && place < condition.source_tasks) first.push_back(*decision.outcome);
+    if (place < kFirstTasks && place < condition.source_tasks) first.push_back({order[place], *decision.outcome});
     if (place >= condition.source_tasks) {
       const std::size_t task = order[place] - condition.source_tasks;
       selected[task] = decision.outcome;
@@ -96,7 +102,7 @@ Ordered one_ordering(const Condition& condition, std::span<const std::uint32_t> 
   }
 
   const DecisionScores scores = score_decisions(probability, selected, options.max_error);
-  return {mean_rows(selected), mean_rows(error), share_right(first), share_right(settled), 0.0, scores};
+  return {mean_rows(selected), mean_rows(error), std::move(first), share_right(settled), 0.0, scores};
 }
 
 // pass@1 of the settled tasks, by a vote started at the target on the confidences of a pass over all.
@@ -112,6 +118,34 @@ double settled_from_the_target(const Condition& condition, std::span<const std::
 
 Measured measured(std::span<const TaskRows> rows, const Resampling& resampling) { return {statistic(rows), resampling.of(rows)}; }
 
+// pass@1 of the first tasks, each counted so often: the mean over the orderings that have any.
+std::optional<double> first_pass1(const std::vector<Ordered>& orderings, std::span<const std::uint8_t> counts) {
+  double sum = 0.0, defined = 0.0;
+  for (const Ordered& one : orderings) {
+    double right = 0.0, of = 0.0;
+    for (const auto& [task, outcome] : one.first) {
+      right += counts[task] * outcome;
+      of += counts[task];
+    }
+    if (of == 0.0) continue;
+    sum += right / of;
+    defined += 1.0;
+  }
+  return defined > 0.0 ? std::optional(sum / defined) : std::nullopt;
+}
+
+// By vote. Conditions with the same source draw the same of its tasks, so what they have in common stays together over a group.
+std::vector<Measured> first_measured(const std::vector<std::vector<Ordered>>& votes, std::size_t source_tasks,
+                                     const PassesOptions& options) {
+  const Resampling resampling(source_tasks, options, nullptr);
+  const std::vector<std::uint8_t> once(source_tasks, 1);
+  std::vector<Measured> first;
+  for (const std::vector<Ordered>& orderings : votes) {
+    first.push_back({first_pass1(orderings, once), resampling.of([&](auto counts) { return first_pass1(orderings, counts); })});
+  }
+  return first;
+}
+
 VoteResult summed_up(std::string label, const std::vector<Ordered>& orderings, bool long_enough, const Resampling& resampling) {
   VoteResult result{.label = std::move(label)};
   std::vector<TaskRows> pass1, errors;
@@ -121,7 +155,6 @@ VoteResult summed_up(std::string label, const std::vector<Ordered>& orderings, b
   for (const Ordered& one : orderings) {
     pass1.push_back(one.pass1);
     errors.push_back(one.errors);
-    result.first += one.first / n;
     pace += (one.settled - one.settled_fresh) / n;
     decisions.push_back(one.decision);
   }
@@ -177,11 +210,13 @@ std::optional<VotesResult> run_votes(const Condition& condition, const Calibrato
   if (!finished) return std::nullopt;
 
   const PassesOptions passes{.seed = options.seed, .resamples = options.resamples, .threads = options.threads};
+  std::vector<Measured> first = first_measured(orderings, condition.source_tasks, passes);
   const Resampling resampling(condition.target.tasks.size(), passes, nullptr);
   const bool long_enough = options.every_outcome_at_once() && condition.target.tasks.size() >= kSettled + kSettled / 4;
   VotesResult result{.name = condition.name};
   for (std::size_t v = 0; v < votes.size(); ++v) {
     result.votes.push_back(summed_up(votes[v].label, orderings[v], long_enough, resampling));
+    result.votes.back().first = std::move(first[v]);
   }
   const GradedStream target(condition.target);
   const auto single_model = [&](std::span<const GradedTask> chosen_on) -> std::optional<SingleResult> {
@@ -230,7 +265,8 @@ void VotesGroup::add(const VotesResult& result) {
   for (const VoteResult& vote : result.votes) {
     Entry& to = entry(vote.label);
     add_pass1(to, found->pass1, vote.pass1);
-    to.sums.first += vote.first;
+    to.sums.first += vote.first.value.value_or(0.0);
+    add_up(to.first_resampled, vote.first.resampled);
     if (vote.kept_pace) {
       ++to.sums.paced;
       to.sums.kept_pace += *vote.kept_pace;
@@ -258,6 +294,11 @@ void VotesGroup::add(const VotesResult& result) {
 
 std::vector<VotesGroup::Line> VotesGroup::lines() const {
   std::vector<Line> lines;
+  const auto first_of = [](const Entry& entry) {
+    const auto n = static_cast<double>(entry.sums.conditions);
+    return Measured{entry.sums.first / n, means_of(entry.first_resampled, n)};
+  };
+  const auto focus = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.sums.label == focus_; });
   for (const Entry& entry : entries_) {
     Line line = entry.sums;
     const auto n = static_cast<double>(line.conditions);
@@ -272,6 +313,7 @@ std::vector<VotesGroup::Line> VotesGroup::lines() const {
     if (entry.sums.label != focus_) {
       line.difference =
           difference_of({entry.focus_pass1 / n, means_of(entry.focus_resampled, n)}, {line.pass1, means_of(entry.resampled, n)});
+      if (line.realised.value) line.first_difference = difference_of(first_of(*focus), first_of(entry));
     }
     lines.push_back(std::move(line));
   }

@@ -35,7 +35,7 @@ struct VotesOptions {
 struct VoteResult {
   std::string label;
   Measured pass1;
-  double first = 0.0;  // pass@1 of the first kFirstTasks of the source, from nothing
+  Measured first;  // pass@1 of the first kFirstTasks of the source, from nothing; over resamples of the source's tasks
   // pass@1 of the tasks kSettled to 2 kSettled of the target, minus that of a vote started at the target; nullopt: the target is too short,
   // or not every outcome comes at once.
   std::optional<double> kept_pace;
@@ -74,7 +74,9 @@ class VotesGroup {
     std::size_t conditions = 0;
     double pass1 = 0.0;
     std::optional<report::Estimate> difference;  // focus - this one
-    double first = 0.0, kept_pace = 0.0, kept_pace_worst = 0.0;
+    double first = 0.0;
+    std::optional<report::Estimate> first_difference;  // focus - this one; only of votes
+    double kept_pace = 0.0, kept_pace_worst = 0.0;
     std::size_t paced = 0;                                                            // conditions long enough for kept_pace
     double ece = 0.0, debiased = 0.0, in_band = 0.0, answered = 0.0, promised = 0.0;  // of the decisions' own probability
     Measured realised;
@@ -90,7 +92,7 @@ class VotesGroup {
   struct Entry {
     Line sums;
     // Sums over conditions, resample by resample; of the focus, on the tasks that count for this one.
-    std::vector<double> resampled, focus_resampled, realised;
+    std::vector<double> resampled, focus_resampled, first_resampled, realised;
     double focus_pass1 = 0.0, answered = 0.0;
   };
   Entry& entry(const std::string& label);

@@ -27,6 +27,7 @@ report::Table pass1_table(const VotesGroup& group, const std::vector<VotesGroup:
                                   count_column("wins after Holm"),
                                   count_column("losses after Holm"),
                                   percent_column(fmt::format("first {} tasks", kFirstTasks)),
+                                  percent_column(fmt::format("{} minus it, first {}", focus, kFirstTasks)),
                                   percent_column("kept pace"),
                                   percent_column("worst pace")}};
   const ComparisonTable compared = group.comparisons();
@@ -42,14 +43,16 @@ report::Table pass1_table(const VotesGroup& group, const std::vector<VotesGroup:
       }
     }
     cells.push_back(is_vote(line) ? Cell(line.first) : Cell());
+    cells.push_back(cell_of(line.first_difference));
     cells.push_back(line.paced > 0 ? Cell(line.kept_pace) : Cell());
     cells.push_back(line.paced > 0 ? Cell(line.kept_pace_worst) : Cell());
     table.rows.push_back(std::move(cells));
   }
   table.notes.push_back(fmt::format(
-      "{} conditions, which weigh alike. Wins, ties and losses are those of {}; Holm's correction is over this table. Kept pace: pass@1 in "
-      "tasks {} to {} of the target, minus that of a vote started at the target. A single model is compared on the tasks that it answered.",
-      group.conditions(), focus, kSettled, 2 * kSettled));
+      "{} conditions, which weigh alike. Wins, ties and losses are those of {}; Holm's correction is over this table. First {} tasks: of "
+      "the source, from nothing, with intervals over its resampled tasks. Kept pace: pass@1 in tasks {} to {} of the target, minus that of "
+      "a vote started at the target. A single model is compared on the tasks that it answered.",
+      group.conditions(), focus, kFirstTasks, kSettled, 2 * kSettled));
   return table;
 }
 

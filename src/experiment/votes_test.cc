@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 #include "dataset/simulate.h"
+#include "experiment/replay.h"
 #include "experiment/shift_pools.h"
 #include "experiment/stream.h"
 
@@ -56,6 +61,69 @@ TEST(Votes, LearnWhatArrivesWhenItArrives) {
       EXPECT_FALSE(ours->votes[v].kept_pace.has_value());
     }
   }
+}
+
+// pass@1 of the first 50 tasks of a fresh vote, from replays; by ordering the outcome of each of these tasks.
+std::vector<std::map<std::uint32_t, double>> first_outcomes(const Condition& shift, const Calibrator& method, const Vote& vote,
+                                                            std::uint32_t orderings, std::uint64_t seed) {
+  std::vector<std::map<std::uint32_t, double>> outcomes(orderings);
+  for (std::uint32_t number = 0; number < orderings; ++number) {
+    const auto order = shuffled(shift, seed, number);
+    const Pass pass = replay(shift.stream, order, method, vote);
+    for (std::size_t place = 0; place < 50; ++place) {
+      const Stream::Task& task = shift.stream.tasks[order[place]];
+      for (std::size_t row = task.first_row; row < std::size_t{task.first_row} + task.rows; ++row) {
+        if (shift.stream.answer[row] != pass.selections[order[place]].answer || std::isnan(shift.stream.outcome[row])) continue;
+        double& best = outcomes[number][order[place]];
+        best = std::max(best, shift.stream.outcome[row]);
+      }
+    }
+  }
+  return outcomes;
+}
+
+TEST(Votes, FirstTasksAreComparedOnTheSameTasksOfTheSource) {
+  const auto simulation = dataset::simulate("paper", {.tasks = 80});
+  const auto method = std::move(make_calibrator("margin")).value();
+  std::vector<VoteEntrant> votes;
+  for (const char* name : {"stacked", "majority"}) votes.push_back({name, std::move(make_vote(name)).value()});
+  VotesGroup group("two", "stacked");
+  double expected = 0.0;
+  Resampled ours(40, 0.0), theirs(40, 0.0);
+  for (const auto& [from, to] : {std::pair{"STEM", "HUM"}, std::pair{"GSM", "COMP"}}) {
+    const Condition shift = condition(*simulation, from, to);
+    const auto result = run_votes(shift, *method, votes, {.orderings = 3, .seed = 5, .resamples = 40, .threads = {1}});
+    ASSERT_TRUE(result.has_value());
+    group.add(*result);
+    const TaskResamples resamples({.tasks = shift.source_tasks, .resamples = 40, .seed = 5});
+    for (std::size_t v = 0; v < 2; ++v) {
+      double mean = 0.0;
+      for (const auto& ordering : first_outcomes(shift, *method, *votes[v].vote, 3, 5)) {
+        double right = 0.0;
+        for (const auto& [_, outcome] : ordering) right += outcome;
+        mean += right / static_cast<double>(ordering.size()) / 3.0;
+        for (std::size_t b = 0; b < 40; ++b) {
+          double drawn_right = 0.0, drawn = 0.0;
+          for (const auto& [task, outcome] : ordering) {
+            drawn_right += resamples.counts(b)[task] * outcome;
+            drawn += resamples.counts(b)[task];
+          }
+          *(v == 0 ? ours : theirs)[b] += drawn_right / drawn / 6.0;
+        }
+      }
+      EXPECT_NEAR(*result->votes[v].first.value, mean, 1e-12);
+      expected += (v == 0 ? mean : -mean) / 2.0;
+    }
+  }
+  const auto lines = group.lines();
+  EXPECT_FALSE(lines[0].first_difference.has_value()) << "nothing is compared with itself";
+  ASSERT_TRUE(lines[1].first_difference && lines[1].first_difference->interval);
+  EXPECT_NEAR(lines[1].first_difference->value, expected, 1e-12);
+  const auto interval = paired_difference(ours, theirs, Better::kHigher).interval;
+  EXPECT_NEAR(lines[1].first_difference->interval->low, interval->low, 1e-12);
+  EXPECT_NEAR(lines[1].first_difference->interval->high, interval->high, 1e-12);
+  EXPECT_LT(interval->low, interval->high);
+  for (std::size_t i = 2; i < lines.size(); ++i) EXPECT_FALSE(lines[i].first_difference.has_value()) << "a single model starts nowhere";
 }
 
 TEST(Votes, DecisionsAreAsSureAsOutcomesThatHaveArrivedAllow) {

@@ -81,6 +81,10 @@ def test_ablation_equals_the_command_line(file):
 def test_pool_equals_the_command_line(file):
     printed = cli.as_json("experiment", "pool", file, "--orderings", 2, "--method", "margin,margin_adaptive", "--observations", 600)
     assert_equal(experiments.pool(file, ["margin", "margin_adaptive"], orderings=2, observations=600), printed)
+    printed = cli.as_json("experiment", "pool", file, "--orderings", 3, "--scenario", "cold_start", "--method", "margin,margin_adaptive",
+                          "--focus", "margin", "--observations", 600)
+    report = experiments.pool(file, ["margin", "margin_adaptive"], scenarios=["cold_start"], focus="margin", orderings=3, observations=600)
+    assert_equal(report, printed)
 
 
 def test_votes_equal_the_command_line(file):
@@ -152,6 +156,7 @@ def test_what_is_refused_is_named(file):
         (lambda: experiments.pool(file, "platt_scaling"), margin.InvalidArgument, "learn online"),
         (lambda: experiments.pool(file, scenarios=["flood"]), margin.NotFound, "flood"),
         (lambda: experiments.pool(file, window=0), margin.InvalidArgument, "window"),
+        (lambda: experiments.pool(file, "margin", focus="raw"), margin.NotFound, "focus: raw"),
         (lambda: experiments.ablation(file, file, [], **FEW), margin.InvalidArgument, "sweeps"),
         (lambda: experiments.ablation(file, file, "margin.colour=1", **FEW), margin.InvalidArgument, "colour"),
         (lambda: experiments.feedback(file, file, audits=[0.1], **FEW), margin.InvalidArgument, "remedies"),
