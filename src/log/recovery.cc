@@ -11,6 +11,7 @@ namespace {
 
 // Few, since the journal of a store cannot begin anew while they are read.
 constexpr std::size_t kRecordsAtOnce = 256;
+constexpr std::size_t kRecordsBetweenPauses = 64;
 
 // Offset 0 needs no snapshot: the empty pool.
 struct Start {
@@ -21,22 +22,23 @@ struct Start {
 };
 
 Status each_event(EventLog& log, std::string_view pool, std::uint64_t from, std::uint64_t until,
-                  const std::function<void(const Event&)>& visit) {
+                  const std::function<void(const Event&)>& visit, const Pause& pause = {}) {
   while (from < until) {
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kRecordsAtOnce, until - from));
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(pause ? kRecordsBetweenPauses : kRecordsAtOnce, until - from));
     const Result<std::vector<Record>> records = log.read(pool, from, wanted);
     if (!records) return records.error();
     if (records->empty())
       return {ErrorCode::kCorrupt, "event " + std::to_string(from) + " of pool " + internal::printable(pool) + " is missing"};
     for (const Record& record : *records) visit(record.event);
     from += records->size();
+    if (pause) pause();
   }
   return {};
 }
 
-Result<Pool> fold_from(EventLog& log, std::string_view pool, const Start& start, std::uint64_t until) {
+Result<Pool> fold_from(EventLog& log, std::string_view pool, const Start& start, std::uint64_t until, const Pause& pause) {
   return fold([&] { return start.pool(); },
-              [&](const std::function<void(const Event&)>& visit) { return each_event(log, pool, start.offset, until, visit); });
+              [&](const std::function<void(const Event&)>& visit) { return each_event(log, pool, start.offset, until, visit, pause); });
 }
 
 Result<PoolPosition> position_of(EventLog& log, std::string_view pool) {
@@ -76,14 +78,15 @@ Result<std::optional<Start>> start_at(EventLog& log, std::string_view pool, std:
 }
 
 // From the first of `offsets` that serves.
-Result<RecoveredPool> recover_from(EventLog& log, std::string_view pool, const std::vector<std::uint64_t>& offsets, std::uint64_t until) {
+Result<RecoveredPool> recover_from(EventLog& log, std::string_view pool, const std::vector<std::uint64_t>& offsets, std::uint64_t until,
+                                   const Pause& pause = {}) {
   std::vector<std::string> findings;
   std::optional<RecoveredPool> nearly;
   for (const std::uint64_t offset : offsets) {
     const Result<std::optional<Start>> start = start_at(log, pool, offset, findings);
     if (!start) return start.error();
     if (!*start) continue;
-    Result<Pool> folded = fold_from(log, pool, **start, until);
+    Result<Pool> folded = fold_from(log, pool, **start, until, pause);
     if (!folded) return folded.error();
     nearly = RecoveredPool{.pool = std::move(folded).value(), .next = until, .from = offset};
     if (!nearly->pool.needs_fold()) break;
@@ -129,13 +132,13 @@ void verify_pool(EventLog& log, VerifiedPool& report) {
 
 }  // namespace
 
-Result<RecoveredPool> recover(EventLog& log, std::string_view pool, std::uint64_t until) {
+Result<RecoveredPool> recover(EventLog& log, std::string_view pool, std::uint64_t until, const Pause& pause) {
   const Result<PoolPosition> position = position_of(log, pool);
   if (!position) return position.error();
   until = std::min(until, position->next);
   const Result<std::vector<std::uint64_t>> offsets = starts(log, *position, until);
   if (!offsets) return offsets.error();
-  return recover_from(log, pool, *offsets, until);
+  return recover_from(log, pool, *offsets, until, pause);
 }
 
 bool Verification::sound() const {

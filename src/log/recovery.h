@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -21,12 +22,15 @@ struct RecoveredPool {
   std::vector<std::string> findings;  // what an operator should hear: a snapshot that had to be passed over, a revert out of reach
 };
 
+// Called every few events, for whoever folds beside others that must not wait.
+using Pause = std::function<void()>;
+
 // The state of a pool after all events before `until`: the latest snapshot that serves, and the tail folded on it. An unknown pool is an
 // empty one. A snapshot that is damaged, or that holds an outcome which the tail takes back, is passed over for an earlier one.
 // kCorrupt: a damaged or missing event, named; a snapshot beyond the end of the log (an old log under a newer state); no snapshot that
 // serves, and the first events compacted away. kUnsupported, kNotFound: an event, a method or a version that needs a newer margin.
 [[nodiscard]] Result<RecoveredPool> recover(EventLog& log, std::string_view pool,
-                                            std::uint64_t until = std::numeric_limits<std::uint64_t>::max());
+                                            std::uint64_t until = std::numeric_limits<std::uint64_t>::max(), const Pause& pause = {});
 
 struct VerifiedPool {
   PoolPosition position;

@@ -1,6 +1,6 @@
 #include "service/background.h"
 
-#include <cstdlib>
+#include <ctime>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -16,6 +16,12 @@ void give_memory_back() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+}
+
+std::chrono::nanoseconds processor_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 }  // namespace
@@ -42,7 +48,16 @@ void Background::run(std::function<void()> work) {
 
 void Background::wait() {
   std::unique_lock lock(mutex_);
+  ++waiting_;
+  changed_.notify_all();
   changed_.wait(lock, [this] { return work_.empty() && !busy_; });
+  --waiting_;
+}
+
+void Background::breathe() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, 3 * (processor_time() - worked_), [this] { return stop_ || waiting_ > 0 || !work_.empty(); });
+  worked_ = processor_time();
 }
 
 void Background::loop() {
@@ -54,6 +69,7 @@ void Background::loop() {
     std::function<void()> next = std::move(work_.front());
     work_.pop_front();
     busy_ = true;
+    worked_ = processor_time();
     lock.unlock();
     next();
     next = nullptr;

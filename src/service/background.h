@@ -1,7 +1,9 @@
 // Background: one thread that does long pieces of work, one after the other.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -19,12 +21,20 @@ class Background {
   // Returns when everything given before has been done.
   void wait();
 
+  // For work that nobody waits for, called by it every now and then: sleeps three times as long as it has worked since the last call, so
+  // that it takes a quarter of a processor and keeps whoever wakes beside it waiting for no longer than it works between two calls; a
+  // thread that works on keeps others waiting until the system's next tick, milliseconds. Does not sleep while more work waits, or somebody
+  // for it.
+  void breathe();
+
  private:
   void loop();
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> work_;
+  std::chrono::nanoseconds worked_{0};  // processor time of the thread, when it last took breath
+  std::size_t waiting_ = 0;
   bool busy_ = false;
   bool stop_ = false;
   std::thread thread_;

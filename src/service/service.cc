@@ -22,8 +22,8 @@ Result<std::size_t> keep(EventLog& log, std::string_view pool, const Pool& state
   return bytes.size();
 }
 
-Result<std::size_t> fold_and_keep(EventLog& log, const std::string& pool, std::uint64_t upto) {
-  const auto recovered = margin::recover(log, pool, upto);
+Result<std::size_t> fold_and_keep(EventLog& log, const std::string& pool, std::uint64_t upto, const Pause& pause) {
+  const auto recovered = margin::recover(log, pool, upto, pause);
   if (!recovered) return recovered.error();
   return keep(log, pool, recovered->pool, recovered->next);
 }
@@ -342,7 +342,7 @@ void Service::snapshot_when_due(ServedPool& pool) {
   pool.snapshotting = true;
   pool.next_snapshot = pool.next_offset() + options_.bounds.snapshot_every;
   background_.run([this, &pool, alive = alive_, name = pool.name(), upto = pool.next_offset()] {
-    const auto kept = std::make_shared<Result<std::size_t>>(fold_and_keep(log_, name, upto));
+    const auto kept = std::make_shared<Result<std::size_t>>(fold_and_keep(log_, name, upto, [this] { background_.breathe(); }));
     options_.post([this, &pool, alive, kept, upto] {
       if (!*alive) return;
       pool.snapshotting = false;
@@ -369,11 +369,11 @@ Result<std::uint64_t> first_since(EventLog& log, const PoolPosition& position, s
   return low;
 }
 
-Status compact_before(EventLog& log, const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit) {
+Status compact_before(EventLog& log, const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit, const Pause& pause) {
   auto before = first_since(log, position, horizon_ms);
   if (!before) return before.error();
   if (*before == position.first) return {};
-  if (const auto kept = fold_and_keep(log, position.pool, position.next); !kept) return kept.error();
+  if (const auto kept = fold_and_keep(log, position.pool, position.next, pause); !kept) return kept.error();
   return log.compact(position.pool, *before, audit);
 }
 
@@ -384,7 +384,8 @@ void Service::retain(std::int64_t horizon_ms, AuditKept audit) {
     auto positions = log_.pools();
     std::string problem = positions ? "" : positions.error().message;
     for (std::size_t i = 0; positions && i < positions->size(); ++i) {
-      if (Status done = compact_before(log_, (*positions)[i], horizon_ms, audit); !done) problem = done.error().message;
+      if (Status done = compact_before(log_, (*positions)[i], horizon_ms, audit, [this] { background_.breathe(); }); !done)
+        problem = done.error().message;
     }
     if (problem.empty()) return;
     options_.post([this, alive, problem] {
