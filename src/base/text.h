@@ -29,8 +29,8 @@ struct Utf8 {
 inline constexpr std::size_t kShortestMax = 24;  // bytes
 // Writes it; returns the end.
 char* write_shortest(char* to, double value);
-// The nearest decimal of at most twelve places, within 1e-12 of the value; the shortest one for what is below 0.0001 or above 999 and no
-// whole number. For figures that are told and not computed with: it takes a quarter of the time.
+// The nearest decimal of at most twelve places, within 1e-12 of the value; the shortest one for what is below 0.0001, or 1000 and more, and
+// no whole number. For figures that are told and not computed with: it takes a quarter of the time.
 inline constexpr std::size_t kRoundedMax = kShortestMax;
 char* write_rounded(char* to, double value);
 // As JSON has it: "null" for NaN and infinities, which JSON does not have.

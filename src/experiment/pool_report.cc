@@ -75,8 +75,9 @@ std::vector<std::string> notes_on(const PoolResult& result, const PoolOptions& o
 constexpr Metric kColdStartMetrics[] = {kEce, kBrier, kLogLoss};
 
 Table differences(const PoolResult& result, const PoolOptions& options, const std::string& focus) {
-  const auto ours = std::find_if(result.trajectories.begin(), result.trajectories.end(), [&](const auto& t) { return t.label == focus; });
-  MARGIN_CHECK(ours != result.trajectories.end(), "the focus is one of the methods");
+  // From the back: a method may be called as one of the scenario's own arms, which come first.
+  const auto ours = std::find_if(result.trajectories.rbegin(), result.trajectories.rend(), [&](const auto& t) { return t.label == focus; });
+  MARGIN_CHECK(ours != result.trajectories.rend(), "the focus is one of the methods");
   Table table{.title = fmt::format("{}: {} minus each other method", title_of(result.scenario), focus),
               .columns = {{.name = "measured"}, {.name = "method"}}};
   for (const Metric metric : kColdStartMetrics) {

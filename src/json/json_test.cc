@@ -103,6 +103,34 @@ TEST(ObjectReader, WhatNobodyAskedForIsRefusedWithASuggestion) {
   EXPECT_EQ(in.finish()->message, "confidnce: unknown field (did you mean confidence?)");
 }
 
+TEST(ObjectReader, MembersComeInAnyOrderAndNumber) {
+  // Every member is asked for, in another order than they stand; one more is refused wherever it stands.
+  for (const int members : {1, 2, 5, 63, 64, 65, 66, 200}) {
+    for (const int extra : {-1, 0, members / 2, members}) {
+      std::string text = "{";
+      for (int i = 0; i <= members; ++i) {
+        if (i == extra) text += (text.size() > 1 ? "," : "") + std::string(R"("odd":1)");
+        if (i < members) text += (text.size() > 1 ? "," : "") + ('"' + std::to_string(i) + "\":" + std::to_string(7 * i));
+      }
+      JsonParser parser(8);
+      const auto body = parser.parse(text + "}");
+      ASSERT_TRUE(body.ok());
+      ObjectReader in(**body, "");
+      std::vector<std::string> keys;
+      for (int i = members - 1; i >= 0; --i) keys.push_back(std::to_string(i));
+      for (int round = 0; round < 2; ++round) {  // asking again changes nothing
+        for (const std::string& key : keys) ASSERT_EQ(in.number(key), 7.0 * std::stoi(key));
+      }
+      EXPECT_EQ(in.number("absent"), std::nullopt);
+      const auto fault = in.finish();
+      ASSERT_EQ(fault.has_value(), extra >= 0) << members << " " << extra;
+      if (fault) {
+        EXPECT_EQ(fault->param, "odd");
+      }
+    }
+  }
+}
+
 TEST(ObjectReader, NullIsAbsent) {
   JsonParser parser(8);
   const auto body = parser.parse(R"({"answer":null})");

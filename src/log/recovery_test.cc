@@ -46,6 +46,15 @@ TEST_F(RecoveryTest, TheLatestSnapshotAndTheTailGiveTheLiveState) {
   EXPECT_EQ(result.pool.digest(), live_.pool().digest());
 }
 
+TEST_F(RecoveryTest, PausesEveryFewEventsAndComesToTheSame) {
+  live_.tasks(500);
+  int pauses = 0;
+  const auto result = recover(log_, "p", std::numeric_limits<std::uint64_t>::max(), [&] { ++pauses; });
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->pool.digest(), live_.pool().digest());
+  EXPECT_GE(pauses, 10);
+}
+
 TEST_F(RecoveryTest, AnEarlierMomentCanBeRecovered) {
   live_.tasks(5);
   live_.keep_snapshot();

@@ -66,6 +66,38 @@ TEST_F(BoundsTest, AModelAnswersOncePerChannelHoweverManyAnswer) {
   }
 }
 
+// They have seats already, which tells it sooner.
+TEST_F(BoundsTest, SoDoesAModelThatIsKnown) {
+  configure({});
+  Question all;
+  for (const char* channel : {"verbalized", "other"}) {
+    for (int i = 0; i < 40; ++i) {
+      all.responses.push_back({.model = "m" + std::to_string(i), .answer = "x", .confidence = 0.5, .channel = channel});
+    }
+  }
+  const Event made{.id = {7, 1}, .time_ms = 1000, .body = pool_.decide(all).value()};
+  ASSERT_EQ(apply(made).status, ApplyStatus::kApplied);
+
+  for (const std::size_t repeats : {0U, 38U, 41U, 78U}) {
+    Question twice = all;
+    twice.responses[79] = twice.responses[repeats];
+    EXPECT_EQ(pool_.decide(twice).error().message, "responses[79].model: expected each model once per channel") << repeats;
+    Event event = made;
+    event.id = {7, 2 + repeats};
+    auto& responses = std::get<DecisionMade>(event.body).responses;
+    responses[79] = responses[repeats];
+    const ApplyResult result = apply(event);
+    ASSERT_EQ(result.status, ApplyStatus::kRefused) << repeats;
+    EXPECT_EQ(result.error->message, "responses[79].model: expected each model once per channel");
+  }
+}
+
+TEST_F(BoundsTest, NobodyIsRefusedByWhatIsWrongFirst) {
+  configure({});
+  EXPECT_EQ(pool_.decide({.segment = "\n"}).error().message, "segment: expected no control characters");
+  EXPECT_EQ(pool_.decide({}).error().message, "responses: expected at least one");
+}
+
 TEST_F(BoundsTest, DecisionsBeyondTheBoundForgetTheOldest) {
   configure({.decisions_max = 2});
   const Uuid first = decide({{"a", "x"}});

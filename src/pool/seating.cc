@@ -38,7 +38,7 @@ std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, s
     if (part && !cells[*cell].calibrator->known(*model)) return std::nullopt;
     seats.push_back({*model, *cell, part});
   }
-  if (!all_apart(seats)) return std::nullopt;
+  if (seats.empty() || !all_apart(seats)) return std::nullopt;
   return seats;
 }
 

@@ -39,7 +39,7 @@ template <class R>
   return speakers;
 }
 
-// The seats when everyone has one of their own already; none when somebody or some cell is new, or two would share one.
+// The seats when everyone has one of their own already; none when somebody or some cell is new, two would share one, or there is nobody.
 [[nodiscard]] std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, std::string_view segment,
                                                           const Members& members, const Cells& cells);
 

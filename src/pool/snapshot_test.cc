@@ -112,6 +112,18 @@ TEST_F(SnapshotTest, FlippedBitsGiveARefusalOrAPoolThatWorks) {
   EXPECT_GT(refused, bytes.size() / 4);
 }
 
+TEST_F(SnapshotTest, CellsWithNamesThatNoDecisionCouldGiveAreRefused) {
+  live();
+  std::string bytes = pool_.snapshot();
+  ASSERT_TRUE(Pool::restore(bytes).ok());
+  const std::size_t channel = bytes.find("verbalized");
+  ASSERT_NE(channel, std::string::npos);
+  bytes[channel] = 'V';
+  EXPECT_TRUE(Pool::restore(bytes).ok());
+  bytes[channel] = '\n';
+  EXPECT_EQ(Pool::restore(bytes).error().code, ErrorCode::kCorrupt);
+}
+
 TEST_F(SnapshotTest, UnknownCalibratorVersionIsNamed) {
   std::string bytes = pool_.snapshot();
   const std::size_t version = bytes.find("margin") + 6;

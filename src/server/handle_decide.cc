@@ -13,6 +13,9 @@ using service::Applied;
 using service::Prepared;
 using service::ServedPool;
 
+// The room in which a larger answer was put together is given back.
+constexpr std::size_t kRoomKept = std::size_t{64} << 10;
+
 struct Asked {
   std::string pool = "default";
   std::optional<Uuid> id;
@@ -80,7 +83,9 @@ std::string body_of(Uuid id, const DecisionMade& decision, const Question& quest
     const std::optional<std::string>& answer = question.responses[i].answer;
     return answer ? std::optional<std::string_view>(*answer) : std::nullopt;
   });
-  return std::string(out.close('}').str());
+  std::string text(out.close('}').str());
+  if (text.size() > kRoomKept) out = {};
+  return text;
 }
 
 // The same request again: the decision it became, as the log has it.

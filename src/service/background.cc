@@ -56,8 +56,17 @@ void Background::wait() {
 
 void Background::breathe() {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, 3 * (processor_time() - worked_), [this] { return stop_ || waiting_ > 0 || !work_.empty(); });
+  changed_.wait_for(lock, 3 * (processor_time() - worked_), [this] { return stop_ || hurried_ || waiting_ > 0 || !work_.empty(); });
   worked_ = processor_time();
+}
+
+void Background::hurry() {
+  if (hurried_.load(std::memory_order_relaxed)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    hurried_ = true;
+  }
+  changed_.notify_all();
 }
 
 void Background::loop() {
@@ -69,6 +78,7 @@ void Background::loop() {
     std::function<void()> next = std::move(work_.front());
     work_.pop_front();
     busy_ = true;
+    hurried_ = false;
     worked_ = processor_time();
     lock.unlock();
     next();

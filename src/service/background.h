@@ -1,6 +1,7 @@
 // Background: one thread that does long pieces of work, one after the other.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -24,8 +25,10 @@ class Background {
   // For work that nobody waits for, called by it every now and then: sleeps three times as long as it has worked since the last call, so
   // that it takes a quarter of a processor and keeps whoever wakes beside it waiting for no longer than it works between two calls; a
   // thread that works on keeps others waiting until the system's next tick, milliseconds. Does not sleep while more work waits, or somebody
-  // for it.
+  // for it, or once it was told to hurry.
   void breathe();
+  // The work under way falls behind: it takes no more breath. Costs next to nothing when said again.
+  void hurry();
 
  private:
   void loop();
@@ -35,6 +38,7 @@ class Background {
   std::deque<std::function<void()>> work_;
   std::chrono::nanoseconds worked_{0};  // processor time of the thread, when it last took breath
   std::size_t waiting_ = 0;
+  std::atomic<bool> hurried_{false};  // until the next piece of work begins
   bool busy_ = false;
   bool stop_ = false;
   std::thread thread_;

@@ -72,6 +72,29 @@ TEST(Background, GoesOnWhenThereIsMoreToDo) {
   while (!done) std::this_thread::sleep_for(1ms);
 }
 
+TEST(Background, GoesOnWhenToldToHurryAndTheNextPieceDoesNot) {
+  Background background;
+  std::atomic<bool> begun = false;
+  std::atomic<bool> done = false;
+  std::atomic<bool> next_slept = false;
+  background.run([&] {
+    begun = true;
+    while (sleeps(background)) {
+    }
+    done = true;
+  });
+  while (!begun) std::this_thread::sleep_for(1ms);
+  background.hurry();
+  while (!done) std::this_thread::sleep_for(1ms);
+  std::atomic<bool> over = false;
+  background.run([&] {
+    next_slept = sleeps(background);
+    over = true;
+  });
+  while (!over) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(next_slept);
+}
+
 TEST(Background, GoesOnWhenItIsToEnd) {
   std::atomic<bool> begun = false;
   Background background;

@@ -105,22 +105,22 @@ TEST_F(InsightTest, PairsAreOverTheLatestHalves) {
   EXPECT_EQ(insight().pairs().counts(0, 1).together, PairTally::kHalf + 10);
 }
 
-TEST_F(InsightTest, VotesWonAreThoseOfTheDecisions) {
-  play(300);
+TEST_F(InsightTest, VotesWonAreThoseOfTheLatestHalves) {
+  play(static_cast<int>(2 * VoteTally::kHalf) + 10, 1);
   std::map<std::string, VoteCounts> expected;
-  for (const DecisionMade& made : made_) {
-    for (const RecordedResponse& response : made.responses) {
+  for (auto made = made_.end() - static_cast<std::ptrdiff_t>(VoteTally::kHalf + 10); made != made_.end(); ++made) {
+    for (const RecordedResponse& response : made->responses) {
       VoteCounts& counts = expected[response.model];
       ++counts.responses;
-      counts.won += response.answer == made.selected ? 1U : 0U;
-      counts.led += response.model == made.selected_model ? 1U : 0U;
+      counts.won += response.answer == made->selected ? 1U : 0U;
+      counts.led += response.model == made->selected_model ? 1U : 0U;
       ++counts.stated[std::min<std::size_t>(19, static_cast<std::size_t>(std::floor(20.0 * *response.confidence)))];
     }
   }
   const auto counts = insight().votes().counts();
   ASSERT_EQ(counts.size(), 3U);
   for (const auto& [model, tally] : counts) {
-    EXPECT_EQ(tally.responses, 300U);
+    EXPECT_EQ(tally.responses, VoteTally::kHalf + 10);
     EXPECT_EQ(tally.won, expected[model].won);
     EXPECT_EQ(tally.led, expected[model].led);
     EXPECT_EQ(tally.stated, expected[model].stated);

@@ -338,7 +338,9 @@ void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
 // By folding the log once more on the side: the loop does not wait for the bytes of a large state, and what is kept is what recovery will
 // come to.
 void Service::snapshot_when_due(ServedPool& pool) {
-  if (pool.snapshotting || pool.folding || pool.next_offset() < pool.next_snapshot) return;
+  if (pool.folding || pool.next_offset() < pool.next_snapshot) return;
+  // The next one is due before this one is made: events come faster than they are folded at leisure.
+  if (pool.snapshotting) return background_.hurry();
   pool.snapshotting = true;
   pool.next_snapshot = pool.next_offset() + options_.bounds.snapshot_every;
   background_.run([this, &pool, alive = alive_, name = pool.name(), upto = pool.next_offset()] {

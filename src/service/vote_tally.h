@@ -31,6 +31,10 @@ class VoteTally {
  public:
   static constexpr std::size_t kHalf = 2000;
 
+  VoteTally() = default;
+  VoteTally(const VoteTally&) = delete;  // a copy's places would be the original's
+  VoteTally& operator=(const VoteTally&) = delete;
+
   void add(const DecisionMade& decision);
 
   [[nodiscard]] std::size_t decisions() const { return seen_[0] + seen_[1]; }

@@ -1,6 +1,7 @@
 // What a decision would be without each of its models: by counting again, where that is not plain to see.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "margin/vote.h"
 
@@ -31,8 +32,8 @@ std::vector<Voter> voters_to_try(const Vote& vote, std::span<const Ballot> ballo
   return voters;
 }
 
-// What rounding may do to a score, relative to its size.
-constexpr double kRounding = 1e-12;
+// What rounding may do to a sum of so many ballots, relative to its size; several times more than it does.
+double rounding_of(std::size_t ballots) { return 4.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(ballots + 4); }
 
 // Tells whose absence cannot change the selection, without counting again. Only for votes in which a ballot adds to its answer, never
 // takes away, and changes nothing about the others; elsewhere nobody is told.
@@ -48,7 +49,7 @@ class Lead {
       size += tally.scores[answer];
       if (answer != selected_) rival = std::max(rival, tally.scores[answer]);
     }
-    lead_ = tally.scores[selected_] - rival - kRounding * size;
+    lead_ = tally.scores[selected_] - rival - rounding_of(ballots.size()) * size;
   }
 
   [[nodiscard]] bool survives(ModelId absent) const {

@@ -1,6 +1,8 @@
 // Who decided: an absence is decisive exactly when the answer changes once the model's answers are struck out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "margin/random.h"
@@ -48,6 +50,23 @@ TEST(Absence, OfManyModelsTheHeaviestAreTried) {
   EXPECT_EQ(names(3), (std::vector<ModelId>{1, 2}));
   EXPECT_EQ(names(2), (std::vector<ModelId>{1}));
   EXPECT_TRUE(names(1).empty());
+}
+
+// Thirty thousand ballots that each vanish in the sum, and yet together decide once they are counted by themselves.
+TEST(Absence, IsToldOfSumsThatRoundingHides) {
+  const auto vote = std::move(make_vote("sum")).value();
+  std::vector<Ballot> ballots(4097, {1, 0, 1.0});
+  ballots.insert(ballots.end(), 30'000, {0, 0, 0.50001 * std::ldexp(1.0, -40)});
+  ballots.insert(ballots.end(), 4097, {2, 1, 1.0});
+  ballots.push_back({2, 1, 1e-9});
+  Tally tally;
+  ASSERT_EQ(vote->count(ballots, 2, tally), 0U);
+  std::vector<Ballot> without(ballots.begin(), ballots.begin() + 4097);
+  without.insert(without.end(), ballots.begin() + 34'097, ballots.end());
+  ASSERT_EQ(vote->count(without, 2, tally), 1U);
+  const std::vector<Absence> absences = absences_of(*vote, ballots, 2);
+  ASSERT_FALSE(absences.empty());
+  EXPECT_EQ(std::count_if(absences.begin(), absences.end(), [](const Absence& absence) { return absence.model == 0; }), 1);
 }
 
 TEST(Absence, EqualsStrikingAnswersOutInEveryVote) {

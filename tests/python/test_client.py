@@ -36,7 +36,7 @@ def client(server):
 def same_to_twelve_places(remote, local):
     """The server tells figures to twelve decimal places; everything else must be the same."""
     if isinstance(local, float):
-        return remote == pytest.approx(local, rel=0, abs=0.51e-12)
+        return remote == pytest.approx(local, rel=0, abs=1e-12)
     if isinstance(local, dict):
         return remote.keys() == local.keys() and all(same_to_twelve_places(remote[key], local[key]) for key in local)
     if isinstance(local, (list, tuple)):
