@@ -40,7 +40,8 @@ class JsonWriter {
     char* to = separated(kSize + 2);
     *to = '"';
     std::memcpy(to + 1, name, kSize - 1);
-    std::memcpy(to + kSize, "\":", 2);
+    to[kSize] = '"';
+    to[kSize + 1] = ':';
     return written(to + kSize + 2, true);
   }
   // A key that came from outside.
