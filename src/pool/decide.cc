@@ -92,10 +92,11 @@ Electorate electorate_of(const DecisionMade& decision, const std::vector<Seat>& 
 
 // Says how each ballot counted, and which models decided.
 void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& tally, const Members& members, DecisionMade& decision) {
-  const auto& [ballots, response_of, answers] = electorate;
+  const std::vector<Ballot>& ballots = electorate.ballots;
   for (std::size_t i = 0; i < ballots.size(); ++i) {
-    decision.responses[response_of[i]].weight = vote.weight(ballots, i);
-    decision.responses[response_of[i]].terms = vote.explain(ballots, i);
+    RecordedResponse& response = decision.responses[electorate.response_of[i]];
+    response.weight = vote.weight(ballots, i);
+    response.terms = vote.explain(ballots, i);
   }
   for (const Absence& absence : decisive_absences(vote, ballots, tally, kAbsencesMax)) {
     decision.decisive.push_back({members[absence.model].name, absence.winner});
