@@ -5,7 +5,7 @@ set -euo pipefail
 
 build=(build-essential cmake ninja-build ccache pkg-config
        libxxhash-dev libsimdjson-dev libcli11-dev libfmt-dev zlib1g-dev libtomlplusplus-dev libssl-dev
-       libprotobuf-dev protobuf-compiler libsqlite3-dev libre2-dev)
+       libprotobuf-dev protobuf-compiler libsqlite3-dev libre2-dev libjemalloc-dev)
 test=(libgtest-dev librapidcheck-dev libbenchmark-dev
       python3 python3-numpy python3-sklearn python3-jsonschema openssl
       pybind11-dev python3-dev python3-pytest python3-hypothesis python3-matplotlib python3-pip python3-venv mypy

@@ -17,8 +17,13 @@ class Encoder {
  public:
   template <std::integral T>
   void integer(T value) {
+    char bytes[sizeof(T)];
     auto rest = static_cast<std::uint64_t>(value);
-    for (std::size_t i = 0; i < sizeof(T); ++i, rest >>= 8) bytes_.push_back(static_cast<char>(rest & 0xff));
+    for (char& byte : bytes) {
+      byte = static_cast<char>(rest & 0xff);
+      rest >>= 8;
+    }
+    bytes_.append(bytes, sizeof(T));
   }
   void flag(bool value) { integer<std::uint8_t>(value ? 1 : 0); }
   void real(double value) { integer(std::bit_cast<std::uint64_t>(value)); }

@@ -12,6 +12,14 @@ Uuid Uuid::make(std::int64_t time_ms, Random& random) {
   return {high, low};
 }
 
+Uuid Uuid::later(Random& random) const {
+  constexpr std::uint64_t kRandom = (std::uint64_t{1} << 62) - 1;  // of `low`, below the two bits that say what kind of id it is
+  const std::uint64_t sum = (low & kRandom) + 1 + (random.bits() >> 24);
+  Uuid next{high, (low & ~kRandom) | (sum & kRandom)};
+  if (sum > kRandom && (++next.high & 0xfff) == 0) return make(time_ms() + 1, random);
+  return next;
+}
+
 namespace {
 
 constexpr std::size_t kLength = 36;

@@ -88,5 +88,31 @@ TEST(UuidDeathTest, ATimeBeyond48BitsStopsTheProgram) {
   EXPECT_DEATH((void)Uuid::make(-1, random), "48 bits");
 }
 
+TEST(Uuid, LaterOnesGrowWithinAMillisecondAndStayVersion7) {
+  Random random(3);
+  Uuid last = Uuid::make(1'700'000'000'123, random);
+  for (int i = 0; i < 100'000; ++i) {
+    const Uuid next = last.later(random);
+    ASSERT_LT(last, next);
+    ASSERT_EQ(next.time_ms(), 1'700'000'000'123);
+    ASSERT_EQ((next.high >> 12) & 0xf, 7U);
+    ASSERT_EQ(next.low >> 62, 2U);
+    last = next;
+  }
+}
+
+TEST(Uuid, LaterThanTheLastOfAMillisecondIsOfTheNext) {
+  Random random(4);
+  const Uuid carries{0x0190b5a27c3e7d11U, 0xbfffffffffffffffU};
+  const Uuid next = carries.later(random);
+  EXPECT_EQ(next.high, 0x0190b5a27c3e7d12U);
+  EXPECT_EQ(next.low >> 62, 2U);
+  const Uuid last{0x0190b5a27c3e7fffU, 0xbfffffffffffffffU};
+  const Uuid beyond = last.later(random);
+  EXPECT_LT(last, beyond);
+  EXPECT_EQ(beyond.time_ms(), last.time_ms() + 1);
+  EXPECT_EQ((beyond.high >> 12) & 0xf, 7U);
+}
+
 }  // namespace
 }  // namespace margin

@@ -14,15 +14,58 @@ constexpr int kPagesOfTheRest = 256;
 // A journal of 64 MiB is too long. Mostly it does not come to that: it begins anew whenever all of it has been carried over when a commit
 // comes; only commits that never pause make it grow.
 constexpr int kJournalPagesMax = 16'384;
+// About a tenth of a millisecond.
+constexpr int kPagesPerBreath = 16;
+
+sqlite3_file* file_of(sqlite3* database) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  return file != nullptr && file->pMethods != nullptr ? file : nullptr;
+}
 
 // SQLite does this only when all of a journal has been carried over: when commits never pause, in the commit that begins it anew.
 void put_on_disk(sqlite3* database) {
-  sqlite3_file* file = nullptr;
-  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (file != nullptr && file->pMethods != nullptr) file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  if (sqlite3_file* file = file_of(database)) file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
 }  // namespace
+
+struct Checkpointer::PacedFile : sqlite3_io_methods {
+  const sqlite3_io_methods* plain = nullptr;
+  Checkpointer* owner = nullptr;
+  int pages = 0;  // since the last breath
+
+  static int write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
+    auto& self = const_cast<PacedFile&>(static_cast<const PacedFile&>(*file->pMethods));
+    const int result = self.plain->xWrite(file, bytes, count, at);
+    if (++self.pages >= kPagesPerBreath) {
+      self.pages = 0;
+      self.owner->breathe();
+    }
+    return result;
+  }
+};
+
+Checkpointer::Checkpointer() = default;
+Checkpointer::~Checkpointer() { close(); }
+
+// SQLite carries over all there is in one call; what it calls for each page is where others can be let in.
+void Checkpointer::pace_writes() {
+  sqlite3_file* file = file_of(database_.handle());
+  if (file == nullptr) return;
+  paced_ = std::make_unique<PacedFile>();
+  static_cast<sqlite3_io_methods&>(*paced_) = *file->pMethods;
+  paced_->plain = file->pMethods;
+  paced_->owner = this;
+  paced_->xWrite = PacedFile::write;
+  file->pMethods = paced_.get();
+}
+
+void Checkpointer::breathe() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, kSleepPerWork * (processor_time() - worked_), [this] { return closing_ || pages_ >= kJournalPagesMax; });
+  worked_ = processor_time();
+}
 
 Status Checkpointer::open(const std::string& path, std::chrono::milliseconds busy_wait) {
   Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
@@ -30,6 +73,7 @@ Status Checkpointer::open(const std::string& path, std::chrono::milliseconds bus
   database_ = std::move(database).value();
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(busy_wait.count()));
   sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  pace_writes();
   thread_ = std::thread([this] { work(); });
   return {};
 }
@@ -86,6 +130,7 @@ void Checkpointer::work() {
     if (closing_) return;
     working_ = true;
     const int before = pages_;
+    worked_ = processor_time();
     lock.unlock();
     int done = 0;
     // A connection that has read nothing yet does not know of the journal, and would carry nothing over without a word.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,10 +15,10 @@ namespace margin::internal {
 
 class Checkpointer {
  public:
-  Checkpointer() = default;
+  Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
-  ~Checkpointer() { close(); }
+  ~Checkpointer();
 
   // A connection of its own to an open store.
   [[nodiscard]] Status open(const std::string& path, std::chrono::milliseconds busy_wait);
@@ -35,12 +36,19 @@ class Checkpointer {
   [[nodiscard]] bool wants_the_rest_soon();
 
  private:
+  // The methods of the connection's file, with a breath taken between its writes.
+  struct PacedFile;
+
   void work();
+  void pace_writes();
+  // After some pages, as log/background_priority.h says; not while commits wait for the journal to get shorter.
+  void breathe();
   // With the lock.
   [[nodiscard]] bool worth_while() const;
   [[nodiscard]] bool too_long() const;
   [[nodiscard]] bool rest_is_due() const;
 
+  std::unique_ptr<PacedFile> paced_;  // before the connection, which uses it
   Database database_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -49,6 +57,7 @@ class Checkpointer {
   int tried_ = 0;  // its length when the rest was done and it yet did not begin anew: somebody reads it
   bool working_ = false;
   bool closing_ = false;
+  std::chrono::nanoseconds worked_{0};  // processor time of the thread, when it last took breath
   std::thread thread_;
 };
 

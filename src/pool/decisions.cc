@@ -28,16 +28,14 @@ bool DecisionRecord::holds(std::size_t feedback) const {
 }
 
 const DecisionRecord* Decisions::find(Uuid id) const {
-  // Ids mostly grow with time, so that a new one is told at once.
-  if (numbers_.empty() || numbers_.rbegin()->first < id) return nullptr;
-  const auto found = numbers_.find(id);
-  return found == numbers_.end() ? nullptr : &records_[static_cast<std::size_t>(found->second - first_)];
+  const auto number = numbers_.find(id);
+  return number ? &records_[static_cast<std::size_t>(*number - first_)] : nullptr;
 }
 
 DecisionRecord* Decisions::find(Uuid id) { return const_cast<DecisionRecord*>(std::as_const(*this).find(id)); }
 
 DecisionRecord& Decisions::add(DecisionRecord record) {
-  numbers_.emplace_hint(numbers_.end(), record.id, first_ + records_.size());
+  numbers_.add(record.id);
   if (record.pending()) ++pending_;
   return records_.emplace_back(std::move(record));
 }
@@ -45,7 +43,7 @@ DecisionRecord& Decisions::add(DecisionRecord record) {
 void Decisions::forget_oldest(const LastLook& last_look) {
   last_look(records_.front());
   if (records_.front().pending()) --pending_;
-  numbers_.erase(records_.front().id);
+  numbers_.forget(records_.front().id);
   records_.pop_front();
   ++first_;
 }

@@ -6,12 +6,12 @@
 #include <deque>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/encoding.h"
+#include "base/id_order.h"
 #include "margin/answer.h"
 #include "margin/calibrator.h"
 #include "margin/digest.h"
@@ -128,8 +128,8 @@ class Decisions {
  private:
   void forget_oldest(const LastLook& last_look);
 
-  std::deque<DecisionRecord> records_;     // oldest first
-  std::map<Uuid, std::uint64_t> numbers_;  // a record's number; the oldest has first_
+  std::deque<DecisionRecord> records_;  // oldest first
+  IdOrder numbers_;                     // of the records; the oldest has first_
   std::uint64_t first_ = 0;
   std::size_t pending_ = 0;  // records whose pending() holds
 };

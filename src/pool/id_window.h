@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <deque>
-#include <set>
 
 #include "base/encoding.h"
+#include "base/id_order.h"
 #include "margin/uuid.h"
 
 namespace margin::internal {
@@ -14,13 +14,11 @@ class IdWindow {
  public:
   // False when it is already there.
   bool insert(Uuid id, std::int64_t time_ms) {
-    const std::size_t before = ids_.size();
-    ids_.insert(ids_.end(), id);  // ids mostly grow with time
-    if (ids_.size() == before) return false;
+    if (!ids_.add(id)) return false;
     order_.push_back({id, time_ms});
     return true;
   }
-  [[nodiscard]] bool contains(Uuid id) const { return !ids_.empty() && !(*ids_.rbegin() < id) && ids_.contains(id); }
+  [[nodiscard]] bool contains(Uuid id) const { return ids_.contains(id); }
   [[nodiscard]] std::size_t size() const { return order_.size(); }
 
   void forget_beyond(std::size_t count) {
@@ -40,12 +38,12 @@ class IdWindow {
   };
 
   void forget_oldest() {
-    ids_.erase(order_.front().id);
+    ids_.forget(order_.front().id);
     order_.pop_front();
   }
 
   std::deque<Entry> order_;
-  std::set<Uuid> ids_;
+  IdOrder ids_;
 };
 
 }  // namespace margin::internal

@@ -1,7 +1,5 @@
 #include "service/background.h"
 
-#include <ctime>
-
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -9,6 +7,9 @@
 #include "log/background_priority.h"
 
 namespace margin::service {
+
+using internal::processor_time;
+
 namespace {
 
 // A second copy of a pool's state is folded and dropped here; the allocator would keep its room for the next one, hours away.
@@ -16,12 +17,6 @@ void give_memory_back() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
-}
-
-std::chrono::nanoseconds processor_time() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 }  // namespace
@@ -56,7 +51,8 @@ void Background::wait() {
 
 void Background::breathe() {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, 3 * (processor_time() - worked_), [this] { return stop_ || hurried_ || waiting_ > 0 || !work_.empty(); });
+  changed_.wait_for(lock, internal::kSleepPerWork * (processor_time() - worked_),
+                    [this] { return stop_ || hurried_ || waiting_ > 0 || !work_.empty(); });
   worked_ = processor_time();
 }
 

@@ -23,9 +23,8 @@ class Background {
   void wait();
 
   // For work that nobody waits for, called by it every now and then: sleeps three times as long as it has worked since the last call, so
-  // that it takes a quarter of a processor and keeps whoever wakes beside it waiting for no longer than it works between two calls; a
-  // thread that works on keeps others waiting until the system's next tick, milliseconds. Does not sleep while more work waits, or somebody
-  // for it, or once it was told to hurry.
+  // that it takes a quarter of a processor and keeps whoever wakes beside it waiting for no longer than it works between two calls
+  // (log/background_priority.h says why). Does not sleep while more work waits, or somebody for it, or once it was told to hurry.
   void breathe();
   // The work under way falls behind: it takes no more breath. Costs next to nothing when said again.
   void hurry();

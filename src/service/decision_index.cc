@@ -6,7 +6,7 @@ namespace margin::service {
 namespace {
 
 // Not in the middle of a character.
-std::string shortened(const std::string& text) {
+std::string_view shortened(std::string_view text) {
   if (text.size() <= DecisionIndex::kTextBytesMax) return text;
   std::size_t end = DecisionIndex::kTextBytesMax;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
@@ -40,37 +40,45 @@ double teaches(const DecisionMade& decision) {
   return sum;
 }
 
+std::optional<std::size_t> DecisionIndex::place_of(Uuid id) const {
+  const auto number = numbers_.find(id);
+  return number ? std::optional(static_cast<std::size_t>(*number % kRows)) : std::nullopt;
+}
+
 void DecisionIndex::add(Uuid id, std::int64_t time_ms, const DecisionMade& decision) {
-  DecisionRow row{.id = id,
-                  .time_ms = time_ms,
-                  .task = shortened(decision.task),
-                  .p_correct = decision.sure.p_correct,
-                  .status = decision.sure.status,
-                  .abstained = decision.abstained,
-                  .responses = static_cast<std::uint32_t>(decision.responses.size()),
-                  .teaches = teaches(decision)};
-  if (decision.selected != kNoAnswer) row.model = decision.selected_model;
+  if (numbers_.contains(id)) return;
+  const bool full = rows_.size() == kRows;
+  if (full) numbers_.forget(rows_[next_].id);
+  numbers_.add(id);
+  DecisionRow& row = full ? rows_[next_] : rows_.emplace_back();
+  if (full) next_ = (next_ + 1) % kRows;
+
+  // In place: its texts mostly fit where the oldest row's were.
+  row.id = id;
+  row.time_ms = time_ms;
+  row.task = shortened(decision.task);
+  row.answer.clear();
+  row.model = decision.selected == kNoAnswer ? std::string_view() : std::string_view(decision.selected_model);
+  row.p_correct = decision.sure.p_correct;
+  row.status = decision.sure.status;
+  row.abstained = decision.abstained;
+  row.responses = static_cast<std::uint32_t>(decision.responses.size());
+  row.graded = 0;
+  row.wanted = 0;
+  row.outcome.reset();
+  row.teaches = teaches(decision);
   for (const RecordedResponse& response : decision.responses) {
     if (response.audit > 0.0) ++row.wanted;
     if (row.answer.empty() && response.answer == decision.selected && decision.selected != kNoAnswer) {
       row.answer = shortened(response.answer_text);
     }
   }
-  if (rows_.size() < kRows) {
-    places_[id] = rows_.size();
-    rows_.push_back(std::move(row));
-    return;
-  }
-  places_.erase(rows_[next_].id);
-  places_[id] = next_;
-  rows_[next_] = std::move(row);
-  next_ = (next_ + 1) % kRows;
 }
 
 void DecisionIndex::grade(const DecisionView& view) {
-  const auto found = places_.find(view.id);
-  if (found == places_.end()) return;
-  DecisionRow& row = rows_[found->second];
+  const auto place = place_of(view.id);
+  if (!place) return;
+  DecisionRow& row = rows_[*place];
   row.graded = 0;
   row.outcome.reset();
   for (const ResponseView& response : view.responses) {
@@ -81,19 +89,19 @@ void DecisionIndex::grade(const DecisionView& view) {
 }
 
 void DecisionIndex::forget_texts(Uuid id) {
-  const auto found = places_.find(id);
-  if (found == places_.end()) return;
-  rows_[found->second].task.clear();
-  rows_[found->second].answer.clear();
+  const auto place = place_of(id);
+  if (!place) return;
+  rows_[*place].task.clear();
+  rows_[*place].answer.clear();
 }
 
 std::vector<const DecisionRow*> DecisionIndex::search(const DecisionFilter& filter, std::size_t count) const {
   std::vector<const DecisionRow*> found;
   std::size_t begin = rows_.size();
   if (filter.before) {
-    const auto place = places_.find(*filter.before);
-    if (place == places_.end()) return found;
-    begin = (place->second + rows_.size() - next_) % rows_.size();
+    const auto place = place_of(*filter.before);
+    if (!place) return found;
+    begin = (*place + rows_.size() - next_) % rows_.size();
   }
   for (std::size_t i = begin; i > 0 && found.size() < count; --i) {
     const DecisionRow& row = rows_[(next_ + i - 1) % rows_.size()];

@@ -8,9 +8,9 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "base/id_order.h"
 #include "margin/event.h"
 #include "margin/pool.h"
 
@@ -63,12 +63,11 @@ class DecisionIndex {
   void for_each(const std::function<void(const DecisionRow&)>& visit) const;
 
  private:
-  struct Hash {
-    std::size_t operator()(Uuid id) const { return static_cast<std::size_t>(id.low); }
-  };
+  [[nodiscard]] std::optional<std::size_t> place_of(Uuid id) const;
+
   std::vector<DecisionRow> rows_;  // a ring once full
   std::size_t next_ = 0;           // where the oldest is, once full
-  std::unordered_map<Uuid, std::size_t, Hash> places_;
+  internal::IdOrder numbers_;      // of the rows; each stands at its number, modulo the ring's length
 };
 
 }  // namespace margin::service

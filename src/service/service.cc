@@ -153,9 +153,10 @@ ServedPool* Service::find_decision(Uuid decision, std::string_view tenant_prefix
 }
 
 Uuid Service::new_id() {
-  // Never back, so that ids sort as they were made even when the clock steps.
-  last_id_ms_ = std::max(last_id_ms_, options_.clock_ms());
-  return Uuid::make(last_id_ms_, random_);
+  // Never back, also within a millisecond and when the clock steps, so that ids sort as they were made.
+  const std::int64_t now_ms = options_.clock_ms();
+  if (now_ms > last_id_.time_ms() || last_id_ == Uuid()) return last_id_ = Uuid::make(now_ms, random_);
+  return last_id_ = last_id_.later(random_);
 }
 
 Prepared Service::prepare(ServedPool& pool, EventBody body, std::optional<Uuid> id) {

@@ -153,7 +153,7 @@ class Service {
   Listener listener_;
   std::size_t in_flight_ = 0;
   bool gathering_ = false;
-  std::int64_t last_id_ms_ = 0;
+  Uuid last_id_;
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<Waiting>> acknowledged_;  // guarded by mutex_
