@@ -187,6 +187,12 @@ class Pool {
   [[nodiscard]] std::vector<Uuid> latest_decisions(std::size_t count) const;
 
   [[nodiscard]] std::string snapshot() const;
+  // The same bytes for whoever cannot wait for a large state: begin_snapshot() takes down what is small, and fixes the moment;
+  // continue_snapshot() copies so many decisions, as they were then, whatever was applied since, until it gives the pieces of the whole.
+  // Another begin_snapshot() begins anew; without one under way, continue_snapshot() does nothing.
+  void begin_snapshot();
+  [[nodiscard]] std::optional<std::vector<std::string>> continue_snapshot(std::size_t decisions);
+  [[nodiscard]] bool snapshot_under_way() const;
   [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
   // kCorrupt; kNotFound for a calibrator or vote version this binary does not know.
   [[nodiscard]] static Result<Pool> restore(std::string_view bytes);

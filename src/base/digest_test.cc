@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+
+#include "base/digest_stream.h"
+#include "margin/random.h"
 
 namespace margin {
 namespace {
@@ -36,6 +40,21 @@ TEST(Digest, EveryBitCounts) {
 }
 
 TEST(Digest, HexKeepsLeadingZeros) { EXPECT_EQ((Digest{0xf, 0x1}).hex(), "000000000000000f0000000000000001"); }
+
+TEST(DigestStream, OfPiecesIsTheDigestOfTheWhole) {
+  Random random(5);
+  for (const std::size_t size : {0U, 1U, 240U, 241U, 1'000U, 100'000U}) {
+    std::string bytes(size, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random.below(256));
+    internal::DigestStream stream;
+    for (std::size_t at = 0; at < size;) {
+      const std::size_t piece = std::min<std::size_t>(size - at, 1 + random.below(700));
+      stream.add(std::string_view(bytes).substr(at, piece));
+      at += piece;
+    }
+    EXPECT_EQ(stream.digest(), digest_of(bytes)) << size;
+  }
+}
 
 }  // namespace
 }  // namespace margin

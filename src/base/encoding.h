@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "margin/result.h"
@@ -31,12 +32,14 @@ class Encoder {
     integer(static_cast<std::uint64_t>(value.size()));
     bytes_.append(value);
   }
+  // Bytes that an Encoder made.
+  void raw(std::string_view bytes) { bytes_.append(bytes); }
   void reals(const std::vector<double>& values) {
     integer(static_cast<std::uint64_t>(values.size()));
     for (const double value : values) real(value);
   }
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
-  [[nodiscard]] std::string take() { return std::move(bytes_); }
+  [[nodiscard]] std::string take() { return std::exchange(bytes_, {}); }
 
  private:
   std::string bytes_;

@@ -27,25 +27,10 @@ bool DecisionRecord::holds(std::size_t feedback) const {
          });
 }
 
-const DecisionRecord* Decisions::find(Uuid id) const {
-  const auto number = numbers_.find(id);
-  return number ? &records_[static_cast<std::size_t>(*number - first_)] : nullptr;
-}
-
-DecisionRecord* Decisions::find(Uuid id) { return const_cast<DecisionRecord*>(std::as_const(*this).find(id)); }
-
 DecisionRecord& Decisions::add(DecisionRecord record) {
   numbers_.add(record.id);
   if (record.pending()) ++pending_;
   return records_.emplace_back(std::move(record));
-}
-
-void Decisions::forget_oldest(const LastLook& last_look) {
-  last_look(records_.front());
-  if (records_.front().pending()) --pending_;
-  numbers_.forget(records_.front().id);
-  records_.pop_front();
-  ++first_;
 }
 
 void Decisions::forget_beyond(std::size_t count, const LastLook& last_look) {
@@ -105,39 +90,76 @@ DecisionRecord::Response load_response(Decoder& in, const DecisionRecord& record
   return response;
 }
 
+void save_record(const DecisionRecord& record, Encoder& out) {
+  encode(record.id, out);
+  out.integer(record.time_ms);
+  out.integer(static_cast<std::uint8_t>(record.kind));
+  out.integer(record.selected);
+  out.real(record.p_correct);
+  out.flag(record.share.has_value());
+  if (record.share) out.real(*record.share);
+  out.real(record.audit_rate);
+  out.integer(static_cast<std::uint64_t>(record.answers.size()));
+  for (const Digest& answer : record.answers) encode(answer, out);
+  out.integer(static_cast<std::uint64_t>(record.feedbacks.size()));
+  for (const FeedbackMark& mark : record.feedbacks) {
+    encode(mark.id, out);
+    out.text(mark.source);
+    out.flag(mark.reverted);
+    out.integer(mark.time_ms);
+    out.flag(mark.heard);
+  }
+  out.integer(static_cast<std::uint64_t>(record.responses.size()));
+  for (const DecisionRecord::Response& response : record.responses) save_response(response, out);
+  out.flag(record.watched);
+  out.integer(static_cast<std::uint64_t>(record.opinions.size()));
+  for (const Opinion& opinion : record.opinions) {
+    out.integer(opinion.response);
+    out.integer(opinion.source);
+    out.real(opinion.outcome);
+  }
+}
+
 }  // namespace
 
 void Decisions::save(Encoder& out) const {
   out.integer(static_cast<std::uint64_t>(records_.size()));
-  for (const DecisionRecord& record : records_) {
-    encode(record.id, out);
-    out.integer(record.time_ms);
-    out.integer(static_cast<std::uint8_t>(record.kind));
-    out.integer(record.selected);
-    out.real(record.p_correct);
-    out.flag(record.share.has_value());
-    if (record.share) out.real(*record.share);
-    out.real(record.audit_rate);
-    out.integer(static_cast<std::uint64_t>(record.answers.size()));
-    for (const Digest& answer : record.answers) encode(answer, out);
-    out.integer(static_cast<std::uint64_t>(record.feedbacks.size()));
-    for (const FeedbackMark& mark : record.feedbacks) {
-      encode(mark.id, out);
-      out.text(mark.source);
-      out.flag(mark.reverted);
-      out.integer(mark.time_ms);
-      out.flag(mark.heard);
-    }
-    out.integer(static_cast<std::uint64_t>(record.responses.size()));
-    for (const DecisionRecord::Response& response : record.responses) save_response(response, out);
-    out.flag(record.watched);
-    out.integer(static_cast<std::uint64_t>(record.opinions.size()));
-    for (const Opinion& opinion : record.opinions) {
-      out.integer(opinion.response);
-      out.integer(opinion.source);
-      out.real(opinion.outcome);
-    }
+  for (const DecisionRecord& record : records_) save_record(record, out);
+}
+
+const DecisionRecord* Decisions::find(Uuid id) const {
+  const auto number = numbers_.find(id);
+  return number ? &records_[static_cast<std::size_t>(*number - first_)] : nullptr;
+}
+
+DecisionRecord* Decisions::change(Uuid id) {
+  const auto number = numbers_.find(id);
+  if (!number) return nullptr;
+  DecisionRecord& record = records_[static_cast<std::size_t>(*number - first_)];
+  if (copy_ && copy_->awaits(*number)) copy_->keep(*number, [&](Encoder& out) { save_record(record, out); });
+  return &record;
+}
+
+void Decisions::copy_some(std::size_t records) {
+  for (; copy_ && !copy_->complete() && records > 0; --records) {
+    const DecisionRecord& record = records_[static_cast<std::size_t>(copy_->next() - first_)];
+    copy_->write_next([&](Encoder& out) { save_record(record, out); });
   }
+}
+
+RecordCopy::Pieces Decisions::take_copy() {
+  RecordCopy::Pieces pieces = copy_->take();
+  copy_.reset();
+  return pieces;
+}
+
+void Decisions::forget_oldest(const LastLook& last_look) {
+  if (copy_ && copy_->next() == first_) copy_some(1);
+  last_look(records_.front());
+  if (records_.front().pending()) --pending_;
+  numbers_.forget(records_.front().id);
+  records_.pop_front();
+  ++first_;
 }
 
 void Decisions::load(Decoder& in, const Bounds& bounds) {

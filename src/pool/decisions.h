@@ -17,6 +17,7 @@
 #include "margin/digest.h"
 #include "margin/uuid.h"
 #include "pool/cells.h"
+#include "pool/record_copy.h"
 
 namespace margin::internal {
 
@@ -99,7 +100,9 @@ class Decisions {
   // How many wait for an outcome.
   [[nodiscard]] std::size_t pending() const { return pending_; }
   [[nodiscard]] const DecisionRecord* find(Uuid id) const;
-  [[nodiscard]] DecisionRecord* find(Uuid id);
+  // For whoever changes it; nullptr: there is none.
+  [[nodiscard]] DecisionRecord* change(Uuid id);
+  [[nodiscard]] DecisionRecord& change(const DecisionRecord& record) { return *change(record.id); }
   // The id is new and the time no earlier than the last one's.
   DecisionRecord& add(DecisionRecord record);
   // The last outcome that a record waited for has come.
@@ -113,10 +116,17 @@ class Decisions {
   // In the order they were made.
   [[nodiscard]] auto begin() const { return records_.begin(); }
   [[nodiscard]] auto end() const { return records_.end(); }
-  [[nodiscard]] auto begin() { return records_.begin(); }
-  [[nodiscard]] auto end() { return records_.end(); }
 
   void save(Encoder& out) const;
+  // The same bytes while the records go on changing: as they are when it begins, some records at a time. A second one takes the place of
+  // the first.
+  void begin_copy() { copy_.emplace(first_, first_ + records_.size()); }
+  void copy_some(std::size_t records);
+  // Whether a copy has begun and not been taken.
+  [[nodiscard]] bool copying() const { return copy_.has_value(); }
+  [[nodiscard]] bool copied() const { return copy_ && copy_->complete(); }
+  [[nodiscard]] RecordCopy::Pieces take_copy();
+
   // Ids of models, cells and watched sources must be below these counts.
   struct Bounds {
     std::size_t models = 0;
@@ -132,6 +142,7 @@ class Decisions {
   IdOrder numbers_;                     // of the records; the oldest has first_
   std::uint64_t first_ = 0;
   std::size_t pending_ = 0;  // records whose pending() holds
+  std::optional<RecordCopy> copy_;
 };
 
 }  // namespace margin::internal

@@ -24,7 +24,7 @@ ApplyResult PoolState::on(const OutcomeObserved& event, Context context) {
   if (Status status = check_outcome(event, config); !status) return refused(status.error());
   const bool reverted = context.taken_back || awaited_reverts.contains(context.id);
 
-  if (DecisionRecord* decision = decisions.find(event.decision)) {
+  if (DecisionRecord* decision = decisions.change(event.decision)) {
     const Verdict verdict = verdict_of(event, decision->kind);
     const auto outcomes = outcomes_of(verdict, *decision, members, cells);
     if (!outcomes) return refused(outcomes.error());

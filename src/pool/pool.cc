@@ -79,6 +79,10 @@ std::string Pool::snapshot() const {
   return out.take();
 }
 
+void Pool::begin_snapshot() { state_->begin_snapshot(); }
+std::optional<std::vector<std::string>> Pool::continue_snapshot(std::size_t decisions) { return state_->continue_snapshot(decisions); }
+bool Pool::snapshot_under_way() const { return state_->decisions.copying(); }
+
 Result<Pool> Pool::restore(std::string_view bytes) {
   auto state = internal::PoolState::load(bytes);
   if (!state) return state.error();

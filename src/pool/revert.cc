@@ -19,9 +19,9 @@ ApplyResult PoolState::revert_feedback(Uuid feedback) {
     if (std::exchange(reverted, true)) return changed(false);
     return {.status = held ? ApplyStatus::kRefold : ApplyStatus::kApplied, .reverted = {feedback}};
   };
-  for (DecisionRecord& decision : decisions) {
+  for (const DecisionRecord& decision : decisions) {
     for (std::size_t i = 0; i < decision.feedbacks.size(); ++i) {
-      if (decision.feedbacks[i].id == feedback) return mark(decision.feedbacks[i].reverted, decision.holds(i));
+      if (decision.feedbacks[i].id == feedback) return mark(decisions.change(decision).feedbacks[i].reverted, decision.holds(i));
     }
   }
   for (EarlyFeedback::Entry& entry : early) {
@@ -45,12 +45,13 @@ ApplyResult PoolState::revert_source(std::string_view source) {
   bool known = false;
   bool held = false;
   std::vector<Uuid> reverted;
-  for (DecisionRecord& decision : decisions) {
+  for (const DecisionRecord& decision : decisions) {
     for (std::size_t i = 0; i < decision.feedbacks.size(); ++i) {
-      FeedbackMark& mark = decision.feedbacks[i];
+      const FeedbackMark& mark = decision.feedbacks[i];
       if (mark.source != source) continue;
       known = true;
-      if (std::exchange(mark.reverted, true)) continue;
+      if (mark.reverted) continue;
+      decisions.change(decision).feedbacks[i].reverted = true;
       reverted.push_back(mark.id);
       held |= decision.holds(i);
     }

@@ -73,7 +73,7 @@ bool fits(const Calibrator& calibrator, const CalibratorRecipe& recipe, const Me
 
 }  // namespace
 
-void PoolState::save(Encoder& out) const {
+void PoolState::save_before_decisions(Encoder& out) const {
   out.integer(kSnapshotFormat);
   save_config(config, out);
   out.integer(time_ms);
@@ -91,10 +91,37 @@ void PoolState::save(Encoder& out) const {
   }
   watch.save(out);
   influence.save(out);
-  decisions.save(out);
+}
+
+void PoolState::save_after_decisions(Encoder& out) const {
   early.save(out);
   awaited_reverts.save(out);
   remembered.save(out);
+}
+
+void PoolState::save(Encoder& out) const {
+  save_before_decisions(out);
+  decisions.save(out);
+  save_after_decisions(out);
+}
+
+void PoolState::begin_snapshot() {
+  Encoder head;
+  save_before_decisions(head);
+  snapshot_head = head.take();
+  Encoder tail;
+  save_after_decisions(tail);
+  snapshot_tail = tail.take();
+  decisions.begin_copy();
+}
+
+std::optional<std::vector<std::string>> PoolState::continue_snapshot(std::size_t decisions_at_once) {
+  decisions.copy_some(decisions_at_once);
+  if (!decisions.copied()) return std::nullopt;
+  std::vector<std::string> pieces = decisions.take_copy();
+  pieces.insert(pieces.begin(), std::exchange(snapshot_head, {}));
+  pieces.push_back(std::exchange(snapshot_tail, {}));
+  return pieces;
 }
 
 Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {

@@ -50,6 +50,72 @@ TEST_F(SnapshotTest, MidwayAnywhereEqualsNoSnapshot) {
   }
 }
 
+std::string joined(const std::vector<std::string>& pieces) {
+  std::string all;
+  for (const std::string& piece : pieces) all += piece;
+  return all;
+}
+
+// Whatever is applied while it is copied, and however much is copied at a time.
+TEST_F(SnapshotTest, CopiedBitByBitIsTheMomentItBegan) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    pool_ = Pool();
+    configure({.remedy = "implied", .audit_rate = 0.3, .decisions_max = 200, .remembered_events_max = 50});
+    std::vector<Uuid> made;
+    std::vector<Uuid> feedbacks;
+    std::string wanted;
+    int kept = 0;
+    for (int i = 0; i < 600; ++i) {
+      advance(static_cast<std::int64_t>(random.below(3)));
+      const std::uint64_t what = random.below(100);
+      if (what < 55 || made.empty()) {
+        made.push_back(decide({{"a", "x"}, {"b", random.chance(0.5) ? "x" : "y", random.uniform()}}));
+      } else if (what < 90) {
+        const Event said = feedback(made[made.size() - 1 - random.below(std::min<std::size_t>(made.size(), 250))],
+                                    {{random.chance(0.5) ? "a" : "b", random.chance(0.5) ? 1.0 : 0.0}}, "s" + std::to_string(what % 3));
+        feedbacks.push_back(said.id);
+        apply(said);
+      } else if (what < 94 && !feedbacks.empty()) {
+        revert(feedbacks[random.below(feedbacks.size())]);
+      } else if (what < 95) {
+        revert_source("s1");
+      } else if (what < 96) {
+        configure({.calibrator = random.chance(0.5) ? "margin" : "margin_adaptive", .audit_rate = 0.3, .decisions_max = 200,
+                   .remembered_events_max = 50, .watched_models_max = random.chance(0.5) ? 64U : 1U});
+      } else if (what < 97) {
+        advance(random.chance(0.1) ? 31 * kDay : 1000);
+      }
+      if (!pool_.snapshot_under_way() && random.below(10) == 0) {
+        wanted = pool_.snapshot();
+        pool_.begin_snapshot();
+      }
+      const auto pieces = pool_.continue_snapshot(random.below(8));
+      if (!pieces) continue;
+      ASSERT_EQ(joined(*pieces), wanted) << "seed " << seed << " event " << i;
+      ++kept;
+    }
+    EXPECT_GT(kept, 2) << "seed " << seed;
+  }
+}
+
+TEST_F(SnapshotTest, CopiesAnEmptyPoolAndBeginsAnew) {
+  const std::string empty = Pool().snapshot();
+  Pool pool;
+  EXPECT_FALSE(pool.continue_snapshot(1)) << "none has begun";
+  pool.begin_snapshot();
+  EXPECT_EQ(joined(pool.continue_snapshot(0).value()), empty);
+  EXPECT_FALSE(pool.snapshot_under_way());
+  live();
+  pool_.begin_snapshot();
+  EXPECT_FALSE(pool_.continue_snapshot(1));
+  decide({{"a", "x"}});
+  const std::string later = pool_.snapshot();
+  pool_.begin_snapshot();
+  decide({{"a", "x"}});
+  EXPECT_EQ(joined(pool_.continue_snapshot(1'000).value()), later);
+}
+
 TEST_F(SnapshotTest, EveryEventAppliedTwiceChangesNothing) {
   live();
   Pool twice;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct PoolState {
   IdWindow remembered;       // events applied
   PoolWatch watch;
   Influence influence;
+  // Of a snapshot under way, while its decisions are copied: what stands before and behind them.
+  std::string snapshot_head;
+  std::string snapshot_tail;
 
   // `taken_back`: a later event of the log being folded reverts this outcome.
   ApplyResult apply(const Event& event, bool taken_back = false);
@@ -59,9 +63,15 @@ struct PoolState {
   [[nodiscard]] double calibrate(const Seat& seat, double confidence) const;
 
   void save(Encoder& out) const;
+  // The same bytes, in pieces, while events go on being applied.
+  void begin_snapshot();
+  [[nodiscard]] std::optional<std::vector<std::string>> continue_snapshot(std::size_t decisions_at_once);
   [[nodiscard]] static Result<std::unique_ptr<PoolState>> load(std::string_view bytes);
 
  private:
+  void save_before_decisions(Encoder& out) const;
+  void save_after_decisions(Encoder& out) const;
+
   struct Context {
     Uuid id;
     bool taken_back = false;

@@ -7,7 +7,7 @@
 namespace margin::service {
 
 ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, const Limits& limits)
-    : name_(std::move(name)), pool_(std::move(pool)), next_offset_(next_offset), stamped_ms_(pool_.time_ms()), requests_(limits.requests) {
+    : name_(std::move(name)), pool_(std::move(pool)), next_offset_(next_offset), stamped_ms_(pool_.time_ms()), requests_(limits.requests), needs_fold_(pool_.needs_fold()) {
   score_again();
 }
 
@@ -17,6 +17,7 @@ ApplyResult ServedPool::apply(std::uint64_t offset, const Event& event) {
   MARGIN_CHECK(offset == next_offset_, "events are applied in the order of the log, each once");
   ++next_offset_;
   ApplyResult result = pool_.apply(event);
+  needs_fold_ |= result.status == ApplyStatus::kRefold;
   count(event, result);
   insight_.applied(pool_, event, result);
   return result;
@@ -24,6 +25,7 @@ ApplyResult ServedPool::apply(std::uint64_t offset, const Event& event) {
 
 void ServedPool::swap_state(Pool pool) {
   pool_ = std::move(pool);
+  needs_fold_ = pool_.needs_fold();
   board_.forget();
   score_again();
   insight_.agree_with(pool_);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,14 @@ class ServedPool {
   // The state has none; what is remembered beside it may.
   void forget_texts(Uuid decision) { insight_.forget_texts(decision); }
 
+  // A snapshot of the state as it is now, copied bit by bit while events go on being applied: the pieces of its bytes when it is done.
+  // A state that is swapped has none under way.
+  void begin_snapshot() { pool_.begin_snapshot(); }
+  [[nodiscard]] bool snapshot_under_way() const { return pool_.snapshot_under_way(); }
+  [[nodiscard]] std::optional<std::vector<std::string>> continue_snapshot(std::size_t decisions) { return pool_.continue_snapshot(decisions); }
+  // The state holds an outcome that was taken back, until it is folded anew: not to be kept.
+  [[nodiscard]] bool needs_fold() const { return needs_fold_; }
+
   std::uint64_t next_snapshot = 0;  // the offset from which on one is due
   bool folding = false;             // a new fold is under way
   bool snapshotting = false;
@@ -85,6 +94,7 @@ class ServedPool {
   std::map<std::string, ScoreWindow, std::less<>> scores_;
   Insight insight_;
   FactorBoard board_;
+  bool needs_fold_;
 };
 
 }  // namespace margin::service

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/digest_stream.h"
 #include "log/recovery.h"
 
 namespace margin::service {
@@ -15,17 +16,33 @@ constexpr std::size_t kPage = 4096;
 // snapshots do not come to much more than the log itself, and what recovery reads behind the last one not to much more than that one.
 constexpr std::uint64_t kBytesPerEvent = 256;
 
-// How many bytes the snapshot has.
-Result<std::size_t> keep(EventLog& log, std::string_view pool, const Pool& state, std::uint64_t offset) {
-  const std::string bytes = state.snapshot();
-  if (Status kept = log.keep_snapshot(pool, {.offset = offset, .bytes = bytes, .digest = digest_of(bytes)}); !kept) return kept.error();
-  return bytes.size();
+// Decisions that are copied for a snapshot in one turn of the loop: some tens of microseconds.
+constexpr std::size_t kDecisionsAtOnce = 64;
+
+using Pieces = std::vector<std::string>;
+
+// Puts them together, and gives each back. How many bytes the snapshot has.
+Result<std::size_t> keep(EventLog& log, std::string_view pool, std::uint64_t offset, Pieces pieces, const Pause& pause = {}) {
+  StoredSnapshot snapshot{.offset = offset};
+  std::size_t size = 0;
+  for (const std::string& piece : pieces) size += piece.size();
+  snapshot.bytes.reserve(size);
+  internal::DigestStream digest;
+  for (std::string& piece : pieces) {
+    snapshot.bytes += piece;
+    digest.add(piece);
+    std::string().swap(piece);
+    if (pause) pause();
+  }
+  snapshot.digest = digest.digest();
+  if (Status kept = log.keep_snapshot(pool, snapshot); !kept) return kept.error();
+  return size;
 }
 
 Result<std::size_t> fold_and_keep(EventLog& log, const std::string& pool, std::uint64_t upto, const Pause& pause) {
   const auto recovered = margin::recover(log, pool, upto, pause);
   if (!recovered) return recovered.error();
-  return keep(log, pool, recovered->pool, recovered->next);
+  return keep(log, pool, recovered->next, {recovered->pool.snapshot()}, pause);
 }
 
 // With every parameter spelled out, as a pool that was configured so says it.
@@ -336,21 +353,36 @@ void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
   awaiting.done(std::move(awaiting.applied));
 }
 
-// By folding the log once more on the side: the loop does not wait for the bytes of a large state, and what is kept is what recovery will
-// come to.
+// Bit by bit on the loop, so that nobody waits for the bytes of a large state, and no second copy of it is made.
 void Service::snapshot_when_due(ServedPool& pool) {
-  if (pool.folding || pool.next_offset() < pool.next_snapshot) return;
-  // The next one is due before this one is made: events come faster than they are folded at leisure.
+  if (pool.folding || pool.needs_fold() || pool.next_offset() < pool.next_snapshot) return;
+  // The next one is due before this one is kept: events come faster than it is written at leisure.
   if (pool.snapshotting) return background_.hurry();
   pool.snapshotting = true;
   pool.next_snapshot = pool.next_offset() + options_.bounds.snapshot_every;
-  background_.run([this, &pool, alive = alive_, name = pool.name(), upto = pool.next_offset()] {
-    const auto kept = std::make_shared<Result<std::size_t>>(fold_and_keep(log_, name, upto, [this] { background_.breathe(); }));
-    options_.post([this, &pool, alive, kept, upto] {
+  pool.begin_snapshot();
+  continue_snapshot(pool, pool.next_offset());
+}
+
+void Service::continue_snapshot(ServedPool& pool, std::uint64_t offset) {
+  options_.post([this, &pool, alive = alive_, offset] {
+    if (!*alive) return;
+    // The state was folded anew: it wants one of its own.
+    if (!pool.snapshot_under_way()) return void(pool.snapshotting = false);
+    auto pieces = pool.continue_snapshot(kDecisionsAtOnce);
+    pieces ? keep_snapshot(pool, offset, std::move(*pieces)) : continue_snapshot(pool, offset);
+  });
+}
+
+void Service::keep_snapshot(ServedPool& pool, std::uint64_t offset, Pieces pieces) {
+  const auto shared = std::make_shared<Pieces>(std::move(pieces));
+  background_.run([this, &pool, alive = alive_, name = pool.name(), offset, shared] {
+    const auto kept = std::make_shared<Result<std::size_t>>(keep(log_, name, offset, std::move(*shared), [this] { background_.breathe(); }));
+    options_.post([this, &pool, alive, kept, offset] {
       if (!*alive) return;
       pool.snapshotting = false;
       // 0: meanwhile the state was folded anew, and wants one of its own.
-      if (kept->ok() && pool.next_snapshot > 0) pool.next_snapshot = std::max(pool.next_snapshot, upto + kept->value() / kBytesPerEvent);
+      if (kept->ok() && pool.next_snapshot > 0) pool.next_snapshot = std::max(pool.next_snapshot, offset + kept->value() / kBytesPerEvent);
       if (!kept->ok()) options_.complain("pool " + pool.name() + ": no snapshot was kept: " + kept->error().message);
     });
   });
@@ -400,8 +432,8 @@ void Service::retain(std::int64_t horizon_ms, AuditKept audit) {
 void Service::keep_snapshots() {
   background_.wait();
   for (const auto& [name, pool] : pools_) {
-    if (pool->pool().needs_fold() || pool->next_offset() == 0) continue;
-    const auto kept = keep(log_, name, pool->pool(), pool->next_offset());
+    if (pool->needs_fold() || pool->next_offset() == 0) continue;
+    const auto kept = keep(log_, name, pool->next_offset(), {pool->pool().snapshot()});
     if (!kept) options_.complain("pool " + name + ": no snapshot was kept: " + kept.error().message);
   }
 }

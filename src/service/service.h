@@ -2,7 +2,7 @@
 // applied, in order, and only then does the caller hear of it. Knows neither HTTP nor JSON; src/server speaks those.
 //
 // Threads: all functions are called on one thread, the loop's; callbacks come on it too, never before the call that asked for them has
-// returned. The log's thread only hands acknowledgements over; long work (folding again, snapshots) runs on one thread of the service's
+// returned. The log's thread only hands acknowledgements over; long work (folding again, keeping snapshots) runs on one thread of the service's
 // own.
 #pragma once
 
@@ -144,6 +144,8 @@ class Service {
   void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
   static void answer(const ServedPool& pool, AwaitingFold awaiting);
   void snapshot_when_due(ServedPool& pool);
+  void continue_snapshot(ServedPool& pool, std::uint64_t offset);
+  void keep_snapshot(ServedPool& pool, std::uint64_t offset, std::vector<std::string> pieces);
 
   EventLog& log_;
   ServiceOptions options_;
