@@ -15,9 +15,7 @@ Digest from(const XXH128_hash_t& hash) { return {hash.high64, hash.low64}; }
 
 std::string Digest::hex() const { return internal::hex(high) + internal::hex(low); }
 
-Digest digest_of(std::string_view bytes) {
-  return from(XXH3_128bits(bytes.data(), bytes.size()));
-}
+Digest digest_of(std::string_view bytes) { return from(XXH3_128bits(bytes.data(), bytes.size())); }
 
 namespace internal {
 

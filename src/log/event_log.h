@@ -113,6 +113,9 @@ struct LogFigures {
   std::chrono::nanoseconds held_up{0};  // commits have waited so long for the journal to be carried over
 };
 
+// Called now and then by long work, for whoever does it beside others that must not wait.
+using Pause = std::function<void()>;
+
 class EventLog {
  public:
   using Acknowledge = std::function<void(Result<std::uint64_t> offset)>;
@@ -149,7 +152,9 @@ class EventLog {
   // Keeps a snapshot, and the few most recent before it, to which a revert goes back.
   // kConflict: its offset is beyond the end of the log, or before the first retained; kInvalidArgument: the digest is not that of the
   // bytes; kUnavailable as for append.
-  [[nodiscard]] virtual Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) = 0;
+  // `pause` is called between its parts: after some work of this thread, and after each time that appends had to wait for a part.
+  [[nodiscard]] virtual Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) = 0;
+  [[nodiscard]] Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) { return keep_snapshot(pool, snapshot, {}); }
 
   // The latest whose offset is at most `at_or_before`; none if there is none. kCorrupt: its bytes are damaged, or its offset is beyond the
   // end of the log (an old log under a newer state).

@@ -1,8 +1,10 @@
 #include "log/limits.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
+#include "base/digest_stream.h"
 #include "base/text.h"
 #include "log/codec.h"
 
@@ -21,8 +23,18 @@ Status check_read(const PoolPosition& position, std::uint64_t from) {
                                     " was compacted away, the first retained is " + std::to_string(position.first)};
 }
 
-Status check_snapshot(const PoolPosition& position, const StoredSnapshot& snapshot) {
-  const std::string what = "pool " + printable(position.pool) + ": a snapshot at " + std::to_string(snapshot.offset);
+namespace {
+
+constexpr std::size_t kDigestedAtOnce = std::size_t{1} << 20;
+
+std::string name_of(std::string_view pool, const StoredSnapshot& snapshot) {
+  return "pool " + printable(pool) + ": a snapshot at " + std::to_string(snapshot.offset);
+}
+
+}  // namespace
+
+Status check_place(const PoolPosition& position, const StoredSnapshot& snapshot) {
+  const std::string what = name_of(position.pool, snapshot);
   if (snapshot.offset > position.next) {
     return {ErrorCode::kConflict,
             what + " is beyond the end of the log, " + std::to_string(position.next) + ": an old log under a newer state"};
@@ -30,10 +42,22 @@ Status check_snapshot(const PoolPosition& position, const StoredSnapshot& snapsh
   if (snapshot.offset < position.first) {
     return {ErrorCode::kConflict, what + " is before the first retained event, " + std::to_string(position.first)};
   }
-  if (digest_of(snapshot.bytes) != snapshot.digest) {
-    return {ErrorCode::kInvalidArgument, what + ": its digest is not that of its bytes"};
-  }
   return {};
+}
+
+Status check_bytes(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) {
+  DigestStream digest;
+  for (std::string_view rest = snapshot.bytes; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kDigestedAtOnce))) {
+    digest.add(rest.substr(0, kDigestedAtOnce));
+    if (pause) pause();
+  }
+  if (digest.digest() == snapshot.digest) return {};
+  return {ErrorCode::kInvalidArgument, name_of(pool, snapshot) + ": its digest is not that of its bytes"};
+}
+
+Status check_snapshot(const PoolPosition& position, const StoredSnapshot& snapshot) {
+  if (Status status = check_place(position, snapshot); !status) return status;
+  return check_bytes(position.pool, snapshot);
 }
 
 Status check_compaction(std::string_view pool, std::uint64_t before, std::optional<std::uint64_t> latest) {

@@ -35,7 +35,9 @@ Result<std::vector<Record>> LogInMemory::read(std::string_view pool, std::uint64
 Result<std::optional<Record>> LogInMemory::find(std::string_view pool, const Uuid& id) { return store_.find(pool, id); }
 Result<std::vector<PoolPosition>> LogInMemory::pools() { return store_.pools(); }
 
-Status LogInMemory::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) { return store_.keep_snapshot(pool, snapshot); }
+Status LogInMemory::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause&) {
+  return store_.keep_snapshot(pool, snapshot);
+}
 
 Result<std::optional<StoredSnapshot>> LogInMemory::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {
   return store_.latest_snapshot(pool, at_or_before);

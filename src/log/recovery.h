@@ -22,9 +22,6 @@ struct RecoveredPool {
   std::vector<std::string> findings;  // what an operator should hear: a snapshot that had to be passed over, a revert out of reach
 };
 
-// Called every few events, for whoever folds beside others that must not wait.
-using Pause = std::function<void()>;
-
 // The state of a pool after all events before `until`: the latest snapshot that serves, and the tail folded on it. An unknown pool is an
 // empty one. A snapshot that is damaged, or that holds an outcome which the tail takes back, is passed over for an earlier one.
 // kCorrupt: a damaged or missing event, named; a snapshot beyond the end of the log (an old log under a newer state); no snapshot that

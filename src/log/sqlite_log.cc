@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "log/limits.h"
 #include "log/store_format.h"
 
 namespace margin {
 namespace {
 
-constexpr std::size_t kSnapshotPartBytes = std::size_t{256} << 10;
+// A commit that comes while one is written waits for it: a fraction of a millisecond.
+constexpr std::size_t kSnapshotPartBytes = std::size_t{64} << 10;
 
 Error named(const std::string& path, const Error& error) { return {error.code, path + ": " + error.message}; }
 
@@ -97,9 +99,10 @@ Status SqliteLog::repeat(const std::function<Result<bool>()>& step) {
   return {};
 }
 
-Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) {
+Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) {
   if (!queue_) return looking();
   std::int64_t number = 0;
+  if (Status sound = internal::check_bytes(pool, snapshot, pause); !sound) return sound;
   Status status = queue_->run([&]() -> Status {
     const Result<std::int64_t> begun = writer_.begin_snapshot(pool, snapshot);
     if (!begun) return begun.error();
@@ -111,6 +114,7 @@ Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& sna
   for (std::size_t at = 0; status.ok() && at < bytes.size(); at += kSnapshotPartBytes, ++part) {
     writer_.wait_for_room();
     status = queue_->run([&] { return writer_.add_part(number, part, bytes.substr(at, kSnapshotPartBytes)); });
+    if (pause) pause();
   }
   if (status.ok()) status = queue_->run([&] { return writer_.finish_snapshot(number); });
   if (!status) return status;

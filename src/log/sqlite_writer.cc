@@ -283,7 +283,7 @@ Result<std::int64_t> SqliteWriter::begin_snapshot(std::string_view pool, const S
     const auto known = partition(pool);
     if (!known) return known.error();
     const Partition& where = (*known)->second;
-    if (Status possible = check_snapshot({std::string(pool), where.first, where.next}, snapshot); !possible) return possible;
+    if (Status possible = check_place({std::string(pool), where.first, where.next}, snapshot); !possible) return possible;
     Execution row = insert_snapshot_(where.number, snapshot.offset, snapshot.digest.high, snapshot.digest.low);
     const Result<bool> made = row.next();
     if (!made) return made.error();

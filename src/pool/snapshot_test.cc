@@ -81,8 +81,11 @@ TEST_F(SnapshotTest, CopiedBitByBitIsTheMomentItBegan) {
       } else if (what < 95) {
         revert_source("s1");
       } else if (what < 96) {
-        configure({.calibrator = random.chance(0.5) ? "margin" : "margin_adaptive", .audit_rate = 0.3, .decisions_max = 200,
-                   .remembered_events_max = 50, .watched_models_max = random.chance(0.5) ? 64U : 1U});
+        configure({.calibrator = random.chance(0.5) ? "margin" : "margin_adaptive",
+                   .audit_rate = 0.3,
+                   .decisions_max = 200,
+                   .remembered_events_max = 50,
+                   .watched_models_max = random.chance(0.5) ? 64U : 1U});
       } else if (what < 97) {
         advance(random.chance(0.1) ? 31 * kDay : 1000);
       }

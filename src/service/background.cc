@@ -1,5 +1,7 @@
 #include "service/background.h"
 
+#include <algorithm>
+
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -50,10 +52,18 @@ void Background::wait() {
 }
 
 void Background::breathe() {
+  constexpr std::chrono::nanoseconds kWaitedMax = std::chrono::milliseconds(1);
+  const std::chrono::nanoseconds worked = processor_time() - worked_;
+  const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - breathed_ - worked;
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, internal::kSleepPerWork * (processor_time() - worked_),
+  changed_.wait_for(lock, internal::kSleepPerWork * worked + std::min(waited, kWaitedMax),
                     [this] { return stop_ || hurried_ || waiting_ > 0 || !work_.empty(); });
+  begin_breath();
+}
+
+void Background::begin_breath() {
   worked_ = processor_time();
+  breathed_ = std::chrono::steady_clock::now();
 }
 
 void Background::hurry() {
@@ -75,7 +85,7 @@ void Background::loop() {
     work_.pop_front();
     busy_ = true;
     hurried_ = false;
-    worked_ = processor_time();
+    begin_breath();
     lock.unlock();
     next();
     next = nullptr;

@@ -7,7 +7,12 @@
 namespace margin::service {
 
 ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, const Limits& limits)
-    : name_(std::move(name)), pool_(std::move(pool)), next_offset_(next_offset), stamped_ms_(pool_.time_ms()), requests_(limits.requests), needs_fold_(pool_.needs_fold()) {
+    : name_(std::move(name)),
+      pool_(std::move(pool)),
+      next_offset_(next_offset),
+      stamped_ms_(pool_.time_ms()),
+      requests_(limits.requests),
+      needs_fold_(pool_.needs_fold()) {
   score_again();
 }
 

@@ -72,7 +72,9 @@ class ServedPool {
   // A state that is swapped has none under way.
   void begin_snapshot() { pool_.begin_snapshot(); }
   [[nodiscard]] bool snapshot_under_way() const { return pool_.snapshot_under_way(); }
-  [[nodiscard]] std::optional<std::vector<std::string>> continue_snapshot(std::size_t decisions) { return pool_.continue_snapshot(decisions); }
+  [[nodiscard]] std::optional<std::vector<std::string>> continue_snapshot(std::size_t decisions) {
+    return pool_.continue_snapshot(decisions);
+  }
   // The state holds an outcome that was taken back, until it is folded anew: not to be kept.
   [[nodiscard]] bool needs_fold() const { return needs_fold_; }
 

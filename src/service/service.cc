@@ -35,7 +35,7 @@ Result<std::size_t> keep(EventLog& log, std::string_view pool, std::uint64_t off
     if (pause) pause();
   }
   snapshot.digest = digest.digest();
-  if (Status kept = log.keep_snapshot(pool, snapshot); !kept) return kept.error();
+  if (Status kept = log.keep_snapshot(pool, snapshot, pause); !kept) return kept.error();
   return size;
 }
 
@@ -377,7 +377,8 @@ void Service::continue_snapshot(ServedPool& pool, std::uint64_t offset) {
 void Service::keep_snapshot(ServedPool& pool, std::uint64_t offset, Pieces pieces) {
   const auto shared = std::make_shared<Pieces>(std::move(pieces));
   background_.run([this, &pool, alive = alive_, name = pool.name(), offset, shared] {
-    const auto kept = std::make_shared<Result<std::size_t>>(keep(log_, name, offset, std::move(*shared), [this] { background_.breathe(); }));
+    const auto kept =
+        std::make_shared<Result<std::size_t>>(keep(log_, name, offset, std::move(*shared), [this] { background_.breathe(); }));
     options_.post([this, &pool, alive, kept, offset] {
       if (!*alive) return;
       pool.snapshotting = false;

@@ -2,8 +2,8 @@
 // applied, in order, and only then does the caller hear of it. Knows neither HTTP nor JSON; src/server speaks those.
 //
 // Threads: all functions are called on one thread, the loop's; callbacks come on it too, never before the call that asked for them has
-// returned. The log's thread only hands acknowledgements over; long work (folding again, keeping snapshots) runs on one thread of the service's
-// own.
+// returned. The log's thread only hands acknowledgements over; long work (folding again, keeping snapshots) runs on one thread of the
+// service's own.
 #pragma once
 
 #include <cstdint>
