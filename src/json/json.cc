@@ -3,7 +3,9 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstring>
 #include <deque>
 
 #include "base/suggest.h"
@@ -23,6 +25,41 @@ std::string_view trimmed(std::string_view token) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
   while (!token.empty() && is_space(token.back())) token.remove_suffix(1);
   return token;
+}
+
+// False: not a number as JSON writes it, or too large or too small. What follows the token is not a digit and may be read.
+bool read_decimal(std::string_view token, double& out) {
+  // Up to 15 digits and their power of ten are both exact, so that their quotient is the nearest double.
+  static constexpr std::array kPowers{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const bool negative = token.front() == '-';
+  const char* at = token.data() + (negative ? 1 : 0);
+  const char* const end = token.data() + token.size();
+  std::uint64_t value = 0;  // wraps around where it is not used
+  const auto digits = [&] {
+    const char* const first = at;
+    for (; *at >= '0' && *at <= '9'; ++at) value = 10 * value + static_cast<std::uint64_t>(*at - '0');
+    return static_cast<std::size_t>(at - first);
+  };
+  const bool zero_first = *at == '0';
+  const std::size_t whole = digits();
+  if (whole == 0 || (zero_first && whole > 1)) return false;
+  std::size_t fraction = 0;
+  if (*at == '.') {
+    ++at;
+    fraction = digits();
+    if (fraction == 0) return false;
+  }
+  if (at == end && whole + fraction < kPowers.size()) {
+    const double size = static_cast<double>(static_cast<std::int64_t>(value)) / kPowers[fraction];
+    out = negative ? -size : size;
+    return true;
+  }
+  if (*at == 'e' || *at == 'E') {
+    ++at;
+    if (*at == '+' || *at == '-') ++at;
+    if (digits() == 0) return false;
+  }
+  return at == end && std::from_chars(token.data(), end, out).ec == std::errc();
 }
 
 }  // namespace
@@ -46,6 +83,18 @@ struct JsonParser::State {
   std::string problem;  // when a value is legal JSON and still refused
   std::vector<std::string_view> keys;
 
+  // The quick way: for what is written as it should be.
+  ondemand::json_iterator tokens;
+  const std::uint32_t* next = nullptr;  // where the next tokens begin; behind the last one: the end of the body, where a 0 stands
+  const char* escape = nullptr;         // the first backslash at or behind the text that was read last
+
+  void begin(std::string_view body) {
+    lists_used = 0;
+    root = Json();
+    root.raw_ = body;
+    problem.clear();
+  }
+
   std::vector<Json>& new_list() {
     if (lists_used == lists.size()) lists.emplace_back();
     std::vector<Json>& list = lists[lists_used++];
@@ -53,7 +102,72 @@ struct JsonParser::State {
     return list;
   }
 
-  // `value` is an ondemand value or the document itself.
+  // False: something is wrong or unusual, and is left to the thorough way.
+  bool read_quickly() {
+    const simdjson::padded_string_view body(padded.data(), body_bytes, padded.size());
+    // UTF-8, control characters and that texts end are checked here.
+    if (body_bytes == 0 || parser.iterate_raw(body).get(tokens) != simdjson::SUCCESS) return false;
+    next = tokens.root_position();
+    escape = padded.data() - 1;
+    const char first = padded[*next];
+    return (first == '{' || first == '[') && quick_value(root, depth_max) && *next == body_bytes;
+  }
+
+  std::string_view quick_token() {
+    const std::uint32_t begin = *next++;
+    return trimmed(std::string_view(padded.data() + begin, *next - begin));
+  }
+
+  bool quick_text(std::string_view quoted, std::string_view& out) {
+    if (escape < quoted.data()) {
+      const char* const end = padded.data() + body_bytes;
+      const void* const found = std::memchr(quoted.data(), '\\', static_cast<std::size_t>(end - quoted.data()));
+      escape = found == nullptr ? end : static_cast<const char*>(found);
+    }
+    out = quoted.substr(1, quoted.size() - 2);
+    if (escape >= quoted.data() + quoted.size()) return true;
+    return tokens.unescape(reinterpret_cast<const std::uint8_t*>(out.data())).get(out) == simdjson::SUCCESS;
+  }
+
+  bool quick_value(Json& out, std::size_t depth) {
+    const char* const begin = padded.data() + *next;
+    if (*begin == '{' || *begin == '[') {
+      if (depth == 0 || !quick_children(out, depth - 1)) return false;
+      if (&out != &root) out.raw_ = std::string_view(begin, padded.data() + next[-1] + 1);
+      return true;
+    }
+    out.raw_ = quick_token();
+    switch (*begin) {
+      case '"': out.type_ = Json::Type::kText; return quick_text(out.raw_, out.text_);
+      case 'n': return out.raw_ == "null";
+      case 't':
+        out.type_ = Json::Type::kFlag;
+        out.number_ = 1.0;
+        return out.raw_ == "true";
+      case 'f': out.type_ = Json::Type::kFlag; return out.raw_ == "false";
+      default: out.type_ = Json::Type::kNumber; return !out.raw_.empty() && read_decimal(out.raw_, out.number_);
+    }
+  }
+
+  bool quick_children(Json& out, std::size_t depth) {
+    const bool object = padded[*next++] == '{';
+    const char close = object ? '}' : ']';
+    std::vector<Json>& children = new_list();
+    out.type_ = object ? Json::Type::kObject : Json::Type::kList;
+    out.children_ = &children;
+    if (padded[*next] == close) return ++next, true;
+    for (;; ++next) {
+      Json& child = children.emplace_back();
+      if (object) {
+        if (padded[*next] != '"' || !quick_text(quick_token(), child.key_) || padded[*next++] != ':') return false;
+      }
+      if (!quick_value(child, depth)) return false;
+      if (padded[*next] != ',') break;
+    }
+    return padded[*next++] == close && (!object || distinct_keys(children));
+  }
+
+  // The thorough way, which says what is wrong. `value` is an ondemand value or the document itself.
   template <class Value>
   simdjson::error_code read(Value&& value, Json& out, std::size_t depth) {
     ondemand::json_type type;
@@ -156,10 +270,11 @@ struct JsonParser::State {
   // In the time of a sort: an object of a million keys must not cost their square.
   bool distinct_keys(const std::vector<Json>& members) {
     if (members.size() <= kKeysFew) {
-      const auto stands_before = [&](const Json& member) {
-        return std::any_of(members.data(), &member, [&](const Json& earlier) { return earlier.key_ == member.key_; });
-      };
-      if (std::none_of(members.begin(), members.end(), stands_before)) return true;
+      bool twice = false;
+      for (std::size_t i = 1; i < members.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) twice = twice || members[i].key_ == members[j].key_;
+      }
+      if (!twice) return true;
     }
     keys.clear();
     for (const Json& member : members) keys.push_back(member.key_);
@@ -177,14 +292,13 @@ JsonParser::~JsonParser() = default;
 
 Result<const Json*> JsonParser::parse(std::string_view body) {
   State& state = *state_;
-  state.lists_used = 0;
-  state.root = Json();
-  state.problem.clear();
   state.padded.assign(body);
   state.padded.append(simdjson::SIMDJSON_PADDING, '\0');
-
   state.body_bytes = body.size();
-  state.root.raw_ = body;
+  state.begin(body);
+  if (state.read_quickly()) return &state.root;
+
+  state.begin(body);
   ondemand::document document;
   state.at_work = &document;
   auto error = state.parser.iterate(state.padded.data(), body.size(), state.padded.size()).get(document);
@@ -216,15 +330,10 @@ std::string_view name_of(Json::Type type) {
   return "";
 }
 
-ObjectReader::ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index)
-    : object_(&object),
-      members_(object.type() == Json::Type::kObject ? object.items() : std::span<const Json>()),
-      path_(path),
-      index_(index) {
-  if (object.type() != Json::Type::kObject) {
-    const std::string place = this->path();
-    fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object.type())) + ", expected an object"};
-  }
+void ObjectReader::refuse_other_type() {
+  members_ = {};
+  const std::string place = path();
+  fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object_->type())) + ", expected an object"};
 }
 
 // Put together only for those who will read it.

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,7 +75,10 @@ class JsonParser {
 class ObjectReader {
  public:
   // `path`: where the object stands, "" for the body; with an index, which element of that list it is. The path must live as long as this.
-  ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index = {});
+  ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index = {})
+      : object_(&object), members_(object.items()), path_(path), index_(index) {
+    if (object.type() != Json::Type::kObject) refuse_other_type();
+  }
 
   [[nodiscard]] bool has(std::string_view key) const;
   // Absent and null are the same: nullopt.
@@ -103,24 +106,42 @@ class ObjectReader {
 
   // The first problem, among them a member that was not asked for.
   [[nodiscard]] std::optional<Fault> finish() {
-    const bool all_taken = members_.size() <= kMarked && std::popcount(taken_) == static_cast<int>(members_.size());
+    const std::size_t unmarked = kMarked - members_.size();
+    const bool all_taken = members_.empty() || (unmarked < kMarked && taken_ == ~std::uint64_t{0} >> unmarked);
     if (!fault_ && !all_taken) look_for_unknown();
     return fault_;
   }
 
  private:
+  // Keys are short: the call would take longer than the comparison.
+  static bool same_key(std::string_view a, std::string_view b) {
+    const std::size_t bytes = a.size();
+    const auto same_ends = [&](auto first, auto last) {
+      const auto word = [](auto& to, const char* from) {
+        std::memcpy(&to, from, sizeof(to));
+        return to;
+      };
+      return word(first, a.data()) == word(last, b.data()) &&
+             word(first, a.data() + bytes - sizeof(first)) == word(last, b.data() + bytes - sizeof(last));
+    };
+    if (bytes != b.size()) return false;
+    if (bytes >= 8 && bytes <= 16) return same_ends(std::uint64_t{}, std::uint64_t{});
+    if (bytes >= 4 && bytes < 8) return same_ends(std::uint32_t{}, std::uint32_t{});
+    return a == b;
+  }
+
   // Members whose being asked for is marked.
   static constexpr std::size_t kMarked = 64;
 
   const Json* take(std::string_view key) {
     asked_ < asked_first_.size() ? void(asked_first_[asked_] = key) : asked_then_.push_back(key);
     ++asked_;
-    for (std::size_t i = 0; i < members_.size(); ++i, ++next_) {
-      if (next_ >= members_.size()) next_ = 0;
-      const Json& member = members_[next_];
-      if (member.key() != key) continue;
-      if (next_ < kMarked) taken_ |= std::uint64_t{1} << next_;
-      ++next_;
+    for (std::size_t tried = 0; tried < members_.size(); ++tried) {
+      const std::size_t at = next_;
+      next_ = at + 1 < members_.size() ? at + 1 : 0;
+      const Json& member = members_[at];
+      if (!same_key(member.key(), key)) continue;
+      if (at < kMarked) taken_ |= std::uint64_t{1} << at;
       return member.is_null() ? nullptr : &member;
     }
     return nullptr;
@@ -131,6 +152,7 @@ class ObjectReader {
     fail_type(key, member->type(), expected);
     return nullptr;
   }
+  void refuse_other_type();
   void fail_type(std::string_view key, Json::Type got, std::string_view expected);
   void look_for_unknown();
 
