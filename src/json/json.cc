@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <deque>
 
 #include "base/suggest.h"
 #include "base/text.h"
@@ -37,7 +36,7 @@ bool read_decimal(std::string_view token, double& out) {
   std::uint64_t value = 0;  // wraps around where it is not used
   const auto digits = [&] {
     const char* const first = at;
-    for (; *at >= '0' && *at <= '9'; ++at) value = 10 * value + static_cast<std::uint64_t>(*at - '0');
+    for (unsigned digit = 0; (digit = static_cast<unsigned>(*at) - '0') < 10; ++at) value = 10 * value + digit;
     return static_cast<std::size_t>(at - first);
   };
   const bool zero_first = *at == '0';
@@ -78,15 +77,14 @@ struct JsonParser::State {
   std::string padded;
   std::size_t body_bytes = 0;
   Json root;
-  std::deque<std::vector<Json>> lists;  // children of every list and object; a deque keeps addresses
+  std::vector<std::unique_ptr<std::vector<Json>>> lists;  // children of every list and object, which keep their addresses
   std::size_t lists_used = 0;
   std::string problem;  // when a value is legal JSON and still refused
   std::vector<std::string_view> keys;
 
-  // The quick way: for what is written as it should be.
+  // Of the quick way.
   ondemand::json_iterator tokens;
-  const std::uint32_t* next = nullptr;  // where the next tokens begin; behind the last one: the end of the body, where a 0 stands
-  const char* escape = nullptr;         // the first backslash at or behind the text that was read last
+  const char* escape = nullptr;  // the first backslash at or behind the text that was read last
 
   void begin(std::string_view body) {
     lists_used = 0;
@@ -96,75 +94,85 @@ struct JsonParser::State {
   }
 
   std::vector<Json>& new_list() {
-    if (lists_used == lists.size()) lists.emplace_back();
-    std::vector<Json>& list = lists[lists_used++];
+    if (lists_used == lists.size()) lists.push_back(std::make_unique<std::vector<Json>>());
+    std::vector<Json>& list = *lists[lists_used++];
     list.clear();
     return list;
   }
 
-  // False: something is wrong or unusual, and is left to the thorough way.
+  // The quick way, for what is written as it should be. False: something is wrong or unusual, and is left to the thorough way.
   bool read_quickly() {
     const simdjson::padded_string_view body(padded.data(), body_bytes, padded.size());
-    // UTF-8, control characters and that texts end are checked here.
+    // Finds where tokens begin. UTF-8, control characters and that texts end are checked here.
     if (body_bytes == 0 || parser.iterate_raw(body).get(tokens) != simdjson::SUCCESS) return false;
-    next = tokens.root_position();
+    const std::uint32_t* token = tokens.root_position();
     escape = padded.data() - 1;
-    const char first = padded[*next];
-    return (first == '{' || first == '[') && quick_value(root, depth_max) && *next == body_bytes;
+    if (padded[*token] != '{' && padded[*token] != '[') return false;
+    token = quick_children(token, root, depth_max);
+    return token != nullptr && *token == body_bytes;
   }
 
-  std::string_view quick_token() {
-    const std::uint32_t begin = *next++;
-    return trimmed(std::string_view(padded.data() + begin, *next - begin));
+  // `token`: where it and those behind it begin; behind the last one is the end of the body, where a 0 stands. Returns what follows the
+  // list or object that begins here, nullptr when that is not read.
+  const std::uint32_t* quick_children(const std::uint32_t* token, Json& out, std::size_t depth) {
+    if (depth == 0) return nullptr;
+    const char* const text = padded.data();
+    const auto whole = [text](const std::uint32_t* at) { return trimmed(std::string_view(text + at[0], at[1] - at[0])); };
+    const bool object = text[*token++] == '{';
+    const char close = object ? '}' : ']';
+    std::vector<Json>& children = new_list();
+    out.type_ = object ? Json::Type::kObject : Json::Type::kList;
+    out.children_ = &children;
+    if (text[*token] == close) return token + 1;
+    for (;; ++token) {
+      Json& child = children.emplace_back();
+      if (object) {
+        if (text[token[0]] != '"' || text[token[1]] != ':' || !quick_text(whole(token), child.key_)) return nullptr;
+        token += 2;
+      }
+      const char* const begin = text + *token;
+      if (*begin == '{' || *begin == '[') {
+        token = quick_children(token, child, depth - 1);
+        if (token == nullptr) return nullptr;
+        child.raw_ = std::string_view(begin, text + token[-1] + 1);
+      } else if (child.raw_ = whole(token++); !quick_scalar(child)) {
+        return nullptr;
+      }
+      if (text[*token] != ',') break;
+    }
+    return text[*token] == close && (!object || distinct_keys(children)) ? token + 1 : nullptr;
+  }
+
+  bool quick_scalar(Json& out) {
+    const char first = out.raw_.empty() ? '\0' : out.raw_.front();
+    if (first == '"') {
+      out.type_ = Json::Type::kText;
+      return quick_text(out.raw_, out.text_);
+    }
+    if (first == '-' || (first >= '0' && first <= '9')) {
+      out.type_ = Json::Type::kNumber;
+      return read_decimal(out.raw_, out.number_);
+    }
+    if (out.raw_ == "null") return true;
+    out.type_ = Json::Type::kFlag;
+    out.number_ = out.raw_ == "true" ? 1.0 : 0.0;
+    return out.flag() || out.raw_ == "false";
   }
 
   bool quick_text(std::string_view quoted, std::string_view& out) {
+    if (quoted.size() < 2) return false;
+    out = std::string_view(quoted.data() + 1, quoted.size() - 2);
+    return escape >= quoted.data() + quoted.size() || quick_unescape(quoted, out);
+  }
+
+  [[gnu::noinline]] bool quick_unescape(std::string_view quoted, std::string_view& out) {
     if (escape < quoted.data()) {
       const char* const end = padded.data() + body_bytes;
       const void* const found = std::memchr(quoted.data(), '\\', static_cast<std::size_t>(end - quoted.data()));
       escape = found == nullptr ? end : static_cast<const char*>(found);
     }
-    out = quoted.substr(1, quoted.size() - 2);
     if (escape >= quoted.data() + quoted.size()) return true;
     return tokens.unescape(reinterpret_cast<const std::uint8_t*>(out.data())).get(out) == simdjson::SUCCESS;
-  }
-
-  bool quick_value(Json& out, std::size_t depth) {
-    const char* const begin = padded.data() + *next;
-    if (*begin == '{' || *begin == '[') {
-      if (depth == 0 || !quick_children(out, depth - 1)) return false;
-      if (&out != &root) out.raw_ = std::string_view(begin, padded.data() + next[-1] + 1);
-      return true;
-    }
-    out.raw_ = quick_token();
-    switch (*begin) {
-      case '"': out.type_ = Json::Type::kText; return quick_text(out.raw_, out.text_);
-      case 'n': return out.raw_ == "null";
-      case 't':
-        out.type_ = Json::Type::kFlag;
-        out.number_ = 1.0;
-        return out.raw_ == "true";
-      case 'f': out.type_ = Json::Type::kFlag; return out.raw_ == "false";
-      default: out.type_ = Json::Type::kNumber; return !out.raw_.empty() && read_decimal(out.raw_, out.number_);
-    }
-  }
-
-  bool quick_children(Json& out, std::size_t depth) {
-    const bool object = padded[*next++] == '{';
-    const char close = object ? '}' : ']';
-    std::vector<Json>& children = new_list();
-    out.type_ = object ? Json::Type::kObject : Json::Type::kList;
-    out.children_ = &children;
-    if (padded[*next] == close) return ++next, true;
-    for (;; ++next) {
-      Json& child = children.emplace_back();
-      if (object) {
-        if (padded[*next] != '"' || !quick_text(quick_token(), child.key_) || padded[*next++] != ':') return false;
-      }
-      if (!quick_value(child, depth)) return false;
-      if (padded[*next] != ',') break;
-    }
-    return padded[*next++] == close && (!object || distinct_keys(children));
   }
 
   // The thorough way, which says what is wrong. `value` is an ondemand value or the document itself.
@@ -267,15 +275,20 @@ struct JsonParser::State {
     return simdjson::SUCCESS;
   }
 
-  // In the time of a sort: an object of a million keys must not cost their square.
   bool distinct_keys(const std::vector<Json>& members) {
-    if (members.size() <= kKeysFew) {
-      bool twice = false;
-      for (std::size_t i = 1; i < members.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j) twice = twice || members[i].key_ == members[j].key_;
+    const Json* const first = members.data();
+    const Json* const last = first + members.size();
+    if (last > first + kKeysFew) return distinct_when_sorted(members);
+    for (const Json* member = first; member < last; ++member) {
+      for (const Json* earlier = first; earlier < member; ++earlier) {
+        if (earlier->key_ == member->key_) return distinct_when_sorted(members);
       }
-      if (!twice) return true;
     }
+    return true;
+  }
+
+  // In the time of a sort: an object of a million keys must not cost their square.
+  bool distinct_when_sorted(const std::vector<Json>& members) {
     keys.clear();
     for (const Json& member : members) keys.push_back(member.key_);
     std::sort(keys.begin(), keys.end());
@@ -352,6 +365,16 @@ bool ObjectReader::has(std::string_view key) const {
 
 const Json* ObjectReader::any(std::string_view key) { return take(key); }
 
+void ObjectReader::note(std::string_view key) { asked_then_.push_back(key); }
+
+const Json* ObjectReader::search(std::string_view key) {
+  const auto first =
+      std::find_if(members_.begin(), members_.end(), [key](const Json& member) { return member.key().size() == key.size(); });
+  if (first == members_.end()) return nullptr;  // most that are searched for are absent
+  const auto found = std::find_if(first, members_.end(), [key](const Json& member) { return member.key() == key; });
+  return found == members_.end() ? nullptr : take_at(static_cast<std::size_t>(found - members_.begin()));
+}
+
 void ObjectReader::fail_type(std::string_view key, Json::Type got, std::string_view expected) {
   fail(key, "got " + std::string(name_of(got)) + ", expected " + std::string(expected));
 }
@@ -359,23 +382,15 @@ void ObjectReader::fail_type(std::string_view key, Json::Type got, std::string_v
 const Json* ObjectReader::list(std::string_view key) { return typed(key, Json::Type::kList, "a list"); }
 const Json* ObjectReader::object(std::string_view key) { return typed(key, Json::Type::kObject, "an object"); }
 
-std::optional<std::string_view> ObjectReader::required_text(std::string_view key) {
-  const auto value = text(key);
-  if (!value) fail(key, "expected text");
-  return value;
-}
+void ObjectReader::fail_absent(std::string_view key) { fail(key, "expected text"); }
 
-std::optional<double> ObjectReader::in_range(std::string_view key, double low, double high) {
-  const auto value = number(key);
-  if (value && !(*value >= low && *value <= high)) {
-    fail(key, "got " + internal::json_number(*value) + ", expected a number in [" + internal::json_number(low) + ", " +
-                  internal::json_number(high) + "]");
-  }
-  return value;
+void ObjectReader::fail_range(std::string_view key, double got, double low, double high) {
+  fail(key, "got " + internal::json_number(got) + ", expected a number in [" + internal::json_number(low) + ", " +
+                internal::json_number(high) + "]");
 }
 
 bool ObjectReader::was_asked_for(std::string_view key) const {
-  const auto first_end = asked_first_.begin() + static_cast<std::ptrdiff_t>(std::min(asked_, asked_first_.size()));
+  const auto first_end = asked_first_.begin() + static_cast<std::ptrdiff_t>(asked_);
   return std::find(asked_first_.begin(), first_end, key) != first_end ||
          std::find(asked_then_.begin(), asked_then_.end(), key) != asked_then_.end();
 }
@@ -385,7 +400,7 @@ void ObjectReader::look_for_unknown() {
     if (was_asked_for(member.key())) continue;
     std::string shown = internal::printable(member.key(), 60);
     std::vector<std::string> known(asked_then_.begin(), asked_then_.end());
-    for (std::size_t i = 0; i < std::min(asked_, asked_first_.size()); ++i) known.emplace_back(asked_first_[i]);
+    for (std::size_t i = 0; i < asked_; ++i) known.emplace_back(asked_first_[i]);
     fail(shown, "unknown field" + internal::suggestion(member.key(), known));
     break;
   }

@@ -82,22 +82,30 @@ class ObjectReader {
 
   [[nodiscard]] bool has(std::string_view key) const;
   // Absent and null are the same: nullopt.
-  std::optional<std::string_view> text(std::string_view key) {
+  [[gnu::always_inline]] std::optional<std::string_view> text(std::string_view key) {
     const Json* member = typed(key, Json::Type::kText, "text");
     return member == nullptr ? std::nullopt : std::optional(member->text());
   }
-  std::optional<double> number(std::string_view key) {
+  [[gnu::always_inline]] std::optional<double> number(std::string_view key) {
     const Json* member = typed(key, Json::Type::kNumber, "a number");
     return member == nullptr ? std::nullopt : std::optional(member->number());
   }
-  std::optional<bool> flag(std::string_view key) {
+  [[gnu::always_inline]] std::optional<bool> flag(std::string_view key) {
     const Json* member = typed(key, Json::Type::kFlag, "true or false");
     return member == nullptr ? std::nullopt : std::optional(member->flag());
   }
   const Json* list(std::string_view key);
   const Json* object(std::string_view key);
-  std::optional<std::string_view> required_text(std::string_view key);
-  std::optional<double> in_range(std::string_view key, double low, double high);
+  [[gnu::always_inline]] std::optional<std::string_view> required_text(std::string_view key) {
+    const auto value = text(key);
+    if (!value) fail_absent(key);
+    return value;
+  }
+  [[gnu::always_inline]] std::optional<double> in_range(std::string_view key, double low, double high) {
+    const auto value = number(key);
+    if (value && !(*value >= low && *value <= high)) fail_range(key, *value, low, high);
+    return value;
+  }
   // Takes a member whatever its type.
   const Json* any(std::string_view key);
 
@@ -113,46 +121,34 @@ class ObjectReader {
   }
 
  private:
-  // Keys are short: the call would take longer than the comparison.
-  static bool same_key(std::string_view a, std::string_view b) {
-    const std::size_t bytes = a.size();
-    const auto same_ends = [&](auto first, auto last) {
-      const auto word = [](auto& to, const char* from) {
-        std::memcpy(&to, from, sizeof(to));
-        return to;
-      };
-      return word(first, a.data()) == word(last, b.data()) &&
-             word(first, a.data() + bytes - sizeof(first)) == word(last, b.data() + bytes - sizeof(last));
-    };
-    if (bytes != b.size()) return false;
-    if (bytes >= 8 && bytes <= 16) return same_ends(std::uint64_t{}, std::uint64_t{});
-    if (bytes >= 4 && bytes < 8) return same_ends(std::uint32_t{}, std::uint32_t{});
-    return a == b;
-  }
-
   // Members whose being asked for is marked.
   static constexpr std::size_t kMarked = 64;
 
-  const Json* take(std::string_view key) {
-    asked_ < asked_first_.size() ? void(asked_first_[asked_] = key) : asked_then_.push_back(key);
-    ++asked_;
-    for (std::size_t tried = 0; tried < members_.size(); ++tried) {
-      const std::size_t at = next_;
-      next_ = at + 1 < members_.size() ? at + 1 : 0;
-      const Json& member = members_[at];
-      if (!same_key(member.key(), key)) continue;
-      if (at < kMarked) taken_ |= std::uint64_t{1} << at;
-      return member.is_null() ? nullptr : &member;
+  // Members are mostly asked for in the order they came. Keys are literals, whose comparison with the next one is a few instructions here.
+  [[gnu::always_inline]] const Json* take(std::string_view key) {
+    asked_ < asked_first_.size() ? void(asked_first_[asked_++] = key) : note(key);
+    if (next_ >= members_.size() || members_[next_].key().size() != key.size() ||
+        std::memcmp(members_[next_].key().data(), key.data(), key.size()) != 0) {
+      return search(key);
     }
-    return nullptr;
+    return take_at(next_);
   }
-  const Json* typed(std::string_view key, Json::Type type, std::string_view expected) {
+  const Json* take_at(std::size_t at) {
+    if (at < kMarked) taken_ |= std::uint64_t{1} << at;
+    next_ = at + 1;
+    return members_[at].is_null() ? nullptr : &members_[at];
+  }
+  [[gnu::always_inline]] const Json* typed(std::string_view key, Json::Type type, std::string_view expected) {
     const Json* member = take(key);
     if (member == nullptr || member->type() == type) return member;
     fail_type(key, member->type(), expected);
     return nullptr;
   }
+  void note(std::string_view key);
+  const Json* search(std::string_view key);
   void refuse_other_type();
+  void fail_absent(std::string_view key);
+  void fail_range(std::string_view key, double got, double low, double high);
   void fail_type(std::string_view key, Json::Type got, std::string_view expected);
   void look_for_unknown();
 
@@ -163,7 +159,7 @@ class ObjectReader {
   std::span<const Json> members_;
   std::string_view path_;
   std::optional<std::size_t> index_;
-  std::size_t next_ = 0;     // members are mostly asked for in the order they came: where the next one is looked for first
+  std::size_t next_ = 0;     // the member that is looked at first
   std::uint64_t taken_ = 0;  // members that were asked for, the first 64 of them
   // Keys, which are literals; the first ones here, so that a small object needs no memory of its own.
   std::array<std::string_view, 12> asked_first_;
