@@ -368,11 +368,12 @@ const Json* ObjectReader::any(std::string_view key) { return take(key); }
 void ObjectReader::note(std::string_view key) { asked_then_.push_back(key); }
 
 const Json* ObjectReader::search(std::string_view key) {
-  const auto first =
-      std::find_if(members_.begin(), members_.end(), [key](const Json& member) { return member.key().size() == key.size(); });
-  if (first == members_.end()) return nullptr;  // most that are searched for are absent
-  const auto found = std::find_if(first, members_.end(), [key](const Json& member) { return member.key() == key; });
-  return found == members_.end() ? nullptr : take_at(static_cast<std::size_t>(found - members_.begin()));
+  for (const Json& member : members_) {
+    const std::string_view name = member.key();
+    if (name.size() != key.size() || std::mismatch(name.begin(), name.end(), key.begin()).first != name.end()) continue;
+    return take_at(static_cast<std::size_t>(&member - members_.data()));
+  }
+  return nullptr;
 }
 
 void ObjectReader::fail_type(std::string_view key, Json::Type got, std::string_view expected) {
