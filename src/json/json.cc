@@ -106,7 +106,7 @@ struct JsonParser::State {
     // Finds where tokens begin. UTF-8, control characters and that texts end are checked here.
     if (body_bytes == 0 || parser.iterate_raw(body).get(tokens) != simdjson::SUCCESS) return false;
     const std::uint32_t* token = tokens.root_position();
-    escape = padded.data() - 1;
+    escape = padded.data();
     if (padded[*token] != '{' && padded[*token] != '[') return false;
     token = quick_children(token, root, depth_max);
     return token != nullptr && *token == body_bytes;
@@ -276,12 +276,10 @@ struct JsonParser::State {
   }
 
   bool distinct_keys(const std::vector<Json>& members) {
-    const Json* const first = members.data();
-    const Json* const last = first + members.size();
-    if (last > first + kKeysFew) return distinct_when_sorted(members);
-    for (const Json* member = first; member < last; ++member) {
-      for (const Json* earlier = first; earlier < member; ++earlier) {
-        if (earlier->key_ == member->key_) return distinct_when_sorted(members);
+    if (members.size() > kKeysFew) return distinct_when_sorted(members);
+    for (const Json& member : members) {
+      for (const Json* earlier = members.data(); earlier < &member; ++earlier) {
+        if (earlier->key_ == member.key_) return distinct_when_sorted(members);
       }
     }
     return true;
