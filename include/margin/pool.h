@@ -37,7 +37,7 @@ struct Response {
   std::string model;
   std::optional<std::string> answer;  // none: calibrated, does not vote
   std::optional<double> confidence;   // none (or NaN): unusable
-  std::string channel = "verbalized";
+  std::string channel{std::string_view("verbalized")};
   bool abstained = false;
 };
 

@@ -3,8 +3,9 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <deque>
+#include <cstring>
 
 #include "base/suggest.h"
 #include "base/text.h"
@@ -25,6 +26,41 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
+// False: not a number as JSON writes it, or too large or too small. What follows the token is not a digit and may be read.
+bool read_decimal(std::string_view token, double& out) {
+  // Up to 15 digits and their power of ten are both exact, so that their quotient is the nearest double.
+  static constexpr std::array kPowers{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const bool negative = token.front() == '-';
+  const char* at = token.data() + (negative ? 1 : 0);
+  const char* const end = token.data() + token.size();
+  std::uint64_t value = 0;  // wraps around where it is not used
+  const auto digits = [&] {
+    const char* const first = at;
+    for (unsigned digit = 0; (digit = static_cast<unsigned>(*at) - '0') < 10; ++at) value = 10 * value + digit;
+    return static_cast<std::size_t>(at - first);
+  };
+  const bool zero_first = *at == '0';
+  const std::size_t whole = digits();
+  if (whole == 0 || (zero_first && whole > 1)) return false;
+  std::size_t fraction = 0;
+  if (*at == '.') {
+    ++at;
+    fraction = digits();
+    if (fraction == 0) return false;
+  }
+  if (at == end && whole + fraction < kPowers.size()) {
+    const double size = static_cast<double>(static_cast<std::int64_t>(value)) / kPowers[fraction];
+    out = negative ? -size : size;
+    return true;
+  }
+  if (*at == 'e' || *at == 'E') {
+    ++at;
+    if (*at == '+' || *at == '-') ++at;
+    if (digits() == 0) return false;
+  }
+  return at == end && std::from_chars(token.data(), end, out).ec == std::errc();
+}
+
 }  // namespace
 
 const Json* Json::find(std::string_view key) const {
@@ -41,19 +77,105 @@ struct JsonParser::State {
   std::string padded;
   std::size_t body_bytes = 0;
   Json root;
-  std::deque<std::vector<Json>> lists;  // children of every list and object; a deque keeps addresses
+  std::vector<std::unique_ptr<std::vector<Json>>> lists;  // children of every list and object, which keep their addresses
   std::size_t lists_used = 0;
   std::string problem;  // when a value is legal JSON and still refused
   std::vector<std::string_view> keys;
 
+  // Of the quick way.
+  ondemand::json_iterator tokens;
+  const char* escape = nullptr;  // the first backslash at or behind the text that was read last
+
+  void begin(std::string_view body) {
+    lists_used = 0;
+    root = Json();
+    root.raw_ = body;
+    problem.clear();
+  }
+
   std::vector<Json>& new_list() {
-    if (lists_used == lists.size()) lists.emplace_back();
-    std::vector<Json>& list = lists[lists_used++];
+    if (lists_used == lists.size()) lists.push_back(std::make_unique<std::vector<Json>>());
+    std::vector<Json>& list = *lists[lists_used++];
     list.clear();
     return list;
   }
 
-  // `value` is an ondemand value or the document itself.
+  // The quick way, for what is written as it should be. False: something is wrong or unusual, and is left to the thorough way.
+  bool read_quickly() {
+    const simdjson::padded_string_view body(padded.data(), body_bytes, padded.size());
+    // Finds where tokens begin. UTF-8, control characters and that texts end are checked here.
+    if (body_bytes == 0 || parser.iterate_raw(body).get(tokens) != simdjson::SUCCESS) return false;
+    const std::uint32_t* token = tokens.root_position();
+    escape = padded.data();
+    if (padded[*token] != '{' && padded[*token] != '[') return false;
+    token = quick_children(token, root, depth_max);
+    return token != nullptr && *token == body_bytes;
+  }
+
+  // `token`: where it and those behind it begin; behind the last one is the end of the body, where a 0 stands. Returns what follows the
+  // list or object that begins here, nullptr when that is not read.
+  const std::uint32_t* quick_children(const std::uint32_t* token, Json& out, std::size_t depth) {
+    if (depth == 0) return nullptr;
+    const char* const text = padded.data();
+    const auto whole = [text](const std::uint32_t* at) { return trimmed(std::string_view(text + at[0], at[1] - at[0])); };
+    const bool object = text[*token++] == '{';
+    const char close = object ? '}' : ']';
+    std::vector<Json>& children = new_list();
+    out.type_ = object ? Json::Type::kObject : Json::Type::kList;
+    out.children_ = &children;
+    if (text[*token] == close) return token + 1;
+    for (;; ++token) {
+      Json& child = children.emplace_back();
+      if (object) {
+        if (text[token[0]] != '"' || text[token[1]] != ':' || !quick_text(whole(token), child.key_)) return nullptr;
+        token += 2;
+      }
+      const char* const begin = text + *token;
+      if (*begin == '{' || *begin == '[') {
+        token = quick_children(token, child, depth - 1);
+        if (token == nullptr) return nullptr;
+        child.raw_ = std::string_view(begin, text + token[-1] + 1);
+      } else if (child.raw_ = whole(token++); !quick_scalar(child)) {
+        return nullptr;
+      }
+      if (text[*token] != ',') break;
+    }
+    return text[*token] == close && (!object || distinct_keys(children)) ? token + 1 : nullptr;
+  }
+
+  bool quick_scalar(Json& out) {
+    const char first = out.raw_.empty() ? '\0' : out.raw_.front();
+    if (first == '"') {
+      out.type_ = Json::Type::kText;
+      return quick_text(out.raw_, out.text_);
+    }
+    if (first == '-' || (first >= '0' && first <= '9')) {
+      out.type_ = Json::Type::kNumber;
+      return read_decimal(out.raw_, out.number_);
+    }
+    if (out.raw_ == "null") return true;
+    out.type_ = Json::Type::kFlag;
+    out.number_ = out.raw_ == "true" ? 1.0 : 0.0;
+    return out.flag() || out.raw_ == "false";
+  }
+
+  bool quick_text(std::string_view quoted, std::string_view& out) {
+    if (quoted.size() < 2) return false;
+    out = std::string_view(quoted.data() + 1, quoted.size() - 2);
+    return escape >= quoted.data() + quoted.size() || quick_unescape(quoted, out);
+  }
+
+  [[gnu::noinline]] bool quick_unescape(std::string_view quoted, std::string_view& out) {
+    if (escape < quoted.data()) {
+      const char* const end = padded.data() + body_bytes;
+      const void* const found = std::memchr(quoted.data(), '\\', static_cast<std::size_t>(end - quoted.data()));
+      escape = found == nullptr ? end : static_cast<const char*>(found);
+    }
+    if (escape >= quoted.data() + quoted.size()) return true;
+    return tokens.unescape(reinterpret_cast<const std::uint8_t*>(out.data())).get(out) == simdjson::SUCCESS;
+  }
+
+  // The thorough way, which says what is wrong. `value` is an ondemand value or the document itself.
   template <class Value>
   simdjson::error_code read(Value&& value, Json& out, std::size_t depth) {
     ondemand::json_type type;
@@ -153,14 +275,18 @@ struct JsonParser::State {
     return simdjson::SUCCESS;
   }
 
-  // In the time of a sort: an object of a million keys must not cost their square.
   bool distinct_keys(const std::vector<Json>& members) {
-    if (members.size() <= kKeysFew) {
-      const auto stands_before = [&](const Json& member) {
-        return std::any_of(members.data(), &member, [&](const Json& earlier) { return earlier.key_ == member.key_; });
-      };
-      if (std::none_of(members.begin(), members.end(), stands_before)) return true;
+    if (members.size() > kKeysFew) return distinct_when_sorted(members);
+    for (const Json& member : members) {
+      for (const Json* earlier = members.data(); earlier < &member; ++earlier) {
+        if (earlier->key_ == member.key_) return distinct_when_sorted(members);
+      }
     }
+    return true;
+  }
+
+  // In the time of a sort: an object of a million keys must not cost their square.
+  bool distinct_when_sorted(const std::vector<Json>& members) {
     keys.clear();
     for (const Json& member : members) keys.push_back(member.key_);
     std::sort(keys.begin(), keys.end());
@@ -177,14 +303,13 @@ JsonParser::~JsonParser() = default;
 
 Result<const Json*> JsonParser::parse(std::string_view body) {
   State& state = *state_;
-  state.lists_used = 0;
-  state.root = Json();
-  state.problem.clear();
   state.padded.assign(body);
   state.padded.append(simdjson::SIMDJSON_PADDING, '\0');
-
   state.body_bytes = body.size();
-  state.root.raw_ = body;
+  state.begin(body);
+  if (state.read_quickly()) return &state.root;
+
+  state.begin(body);
   ondemand::document document;
   state.at_work = &document;
   auto error = state.parser.iterate(state.padded.data(), body.size(), state.padded.size()).get(document);
@@ -216,15 +341,10 @@ std::string_view name_of(Json::Type type) {
   return "";
 }
 
-ObjectReader::ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index)
-    : object_(&object),
-      members_(object.type() == Json::Type::kObject ? object.items() : std::span<const Json>()),
-      path_(path),
-      index_(index) {
-  if (object.type() != Json::Type::kObject) {
-    const std::string place = this->path();
-    fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object.type())) + ", expected an object"};
-  }
+void ObjectReader::refuse_other_type() {
+  members_ = {};
+  const std::string place = path();
+  fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object_->type())) + ", expected an object"};
 }
 
 // Put together only for those who will read it.
@@ -243,6 +363,17 @@ bool ObjectReader::has(std::string_view key) const {
 
 const Json* ObjectReader::any(std::string_view key) { return take(key); }
 
+void ObjectReader::note(std::string_view key) { asked_then_.push_back(key); }
+
+const Json* ObjectReader::search(std::string_view key) {
+  for (const Json& member : members_) {
+    const std::string_view name = member.key();
+    if (name.size() != key.size() || std::mismatch(name.begin(), name.end(), key.begin()).first != name.end()) continue;
+    return take_at(static_cast<std::size_t>(&member - members_.data()));
+  }
+  return nullptr;
+}
+
 void ObjectReader::fail_type(std::string_view key, Json::Type got, std::string_view expected) {
   fail(key, "got " + std::string(name_of(got)) + ", expected " + std::string(expected));
 }
@@ -250,23 +381,15 @@ void ObjectReader::fail_type(std::string_view key, Json::Type got, std::string_v
 const Json* ObjectReader::list(std::string_view key) { return typed(key, Json::Type::kList, "a list"); }
 const Json* ObjectReader::object(std::string_view key) { return typed(key, Json::Type::kObject, "an object"); }
 
-std::optional<std::string_view> ObjectReader::required_text(std::string_view key) {
-  const auto value = text(key);
-  if (!value) fail(key, "expected text");
-  return value;
-}
+void ObjectReader::fail_absent(std::string_view key) { fail(key, "expected text"); }
 
-std::optional<double> ObjectReader::in_range(std::string_view key, double low, double high) {
-  const auto value = number(key);
-  if (value && !(*value >= low && *value <= high)) {
-    fail(key, "got " + internal::json_number(*value) + ", expected a number in [" + internal::json_number(low) + ", " +
-                  internal::json_number(high) + "]");
-  }
-  return value;
+void ObjectReader::fail_range(std::string_view key, double got, double low, double high) {
+  fail(key, "got " + internal::json_number(got) + ", expected a number in [" + internal::json_number(low) + ", " +
+                internal::json_number(high) + "]");
 }
 
 bool ObjectReader::was_asked_for(std::string_view key) const {
-  const auto first_end = asked_first_.begin() + static_cast<std::ptrdiff_t>(std::min(asked_, asked_first_.size()));
+  const auto first_end = asked_first_.begin() + static_cast<std::ptrdiff_t>(asked_);
   return std::find(asked_first_.begin(), first_end, key) != first_end ||
          std::find(asked_then_.begin(), asked_then_.end(), key) != asked_then_.end();
 }
@@ -276,7 +399,7 @@ void ObjectReader::look_for_unknown() {
     if (was_asked_for(member.key())) continue;
     std::string shown = internal::printable(member.key(), 60);
     std::vector<std::string> known(asked_then_.begin(), asked_then_.end());
-    for (std::size_t i = 0; i < std::min(asked_, asked_first_.size()); ++i) known.emplace_back(asked_first_[i]);
+    for (std::size_t i = 0; i < asked_; ++i) known.emplace_back(asked_first_[i]);
     fail(shown, "unknown field" + internal::suggestion(member.key(), known));
     break;
   }

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,26 +75,37 @@ class JsonParser {
 class ObjectReader {
  public:
   // `path`: where the object stands, "" for the body; with an index, which element of that list it is. The path must live as long as this.
-  ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index = {});
+  ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index = {})
+      : object_(&object), members_(object.items()), path_(path), index_(index) {
+    if (object.type() != Json::Type::kObject) refuse_other_type();
+  }
 
   [[nodiscard]] bool has(std::string_view key) const;
   // Absent and null are the same: nullopt.
-  std::optional<std::string_view> text(std::string_view key) {
+  [[gnu::always_inline]] std::optional<std::string_view> text(std::string_view key) {
     const Json* member = typed(key, Json::Type::kText, "text");
     return member == nullptr ? std::nullopt : std::optional(member->text());
   }
-  std::optional<double> number(std::string_view key) {
+  [[gnu::always_inline]] std::optional<double> number(std::string_view key) {
     const Json* member = typed(key, Json::Type::kNumber, "a number");
     return member == nullptr ? std::nullopt : std::optional(member->number());
   }
-  std::optional<bool> flag(std::string_view key) {
+  [[gnu::always_inline]] std::optional<bool> flag(std::string_view key) {
     const Json* member = typed(key, Json::Type::kFlag, "true or false");
     return member == nullptr ? std::nullopt : std::optional(member->flag());
   }
   const Json* list(std::string_view key);
   const Json* object(std::string_view key);
-  std::optional<std::string_view> required_text(std::string_view key);
-  std::optional<double> in_range(std::string_view key, double low, double high);
+  [[gnu::always_inline]] std::optional<std::string_view> required_text(std::string_view key) {
+    const auto value = text(key);
+    if (!value) fail_absent(key);
+    return value;
+  }
+  [[gnu::always_inline]] std::optional<double> in_range(std::string_view key, double low, double high) {
+    const auto value = number(key);
+    if (value && !(*value >= low && *value <= high)) fail_range(key, *value, low, high);
+    return value;
+  }
   // Takes a member whatever its type.
   const Json* any(std::string_view key);
 
@@ -103,7 +114,8 @@ class ObjectReader {
 
   // The first problem, among them a member that was not asked for.
   [[nodiscard]] std::optional<Fault> finish() {
-    const bool all_taken = members_.size() <= kMarked && std::popcount(taken_) == static_cast<int>(members_.size());
+    const std::size_t unmarked = kMarked - members_.size();
+    const bool all_taken = members_.empty() || (unmarked < kMarked && taken_ == ~std::uint64_t{0} >> unmarked);
     if (!fault_ && !all_taken) look_for_unknown();
     return fault_;
   }
@@ -112,25 +124,31 @@ class ObjectReader {
   // Members whose being asked for is marked.
   static constexpr std::size_t kMarked = 64;
 
-  const Json* take(std::string_view key) {
-    asked_ < asked_first_.size() ? void(asked_first_[asked_] = key) : asked_then_.push_back(key);
-    ++asked_;
-    for (std::size_t i = 0; i < members_.size(); ++i, ++next_) {
-      if (next_ >= members_.size()) next_ = 0;
-      const Json& member = members_[next_];
-      if (member.key() != key) continue;
-      if (next_ < kMarked) taken_ |= std::uint64_t{1} << next_;
-      ++next_;
-      return member.is_null() ? nullptr : &member;
+  // Members are mostly asked for in the order they came. Keys are literals, whose comparison with the next one is a few instructions here.
+  [[gnu::always_inline]] const Json* take(std::string_view key) {
+    asked_ < asked_first_.size() ? void(asked_first_[asked_++] = key) : note(key);
+    if (next_ >= members_.size() || members_[next_].key().size() != key.size() ||
+        std::memcmp(members_[next_].key().data(), key.data(), key.size()) != 0) {
+      return search(key);
     }
-    return nullptr;
+    return take_at(next_);
   }
-  const Json* typed(std::string_view key, Json::Type type, std::string_view expected) {
+  const Json* take_at(std::size_t at) {
+    if (at < kMarked) taken_ |= std::uint64_t{1} << at;
+    next_ = at + 1;
+    return members_[at].is_null() ? nullptr : &members_[at];
+  }
+  [[gnu::always_inline]] const Json* typed(std::string_view key, Json::Type type, std::string_view expected) {
     const Json* member = take(key);
     if (member == nullptr || member->type() == type) return member;
     fail_type(key, member->type(), expected);
     return nullptr;
   }
+  void note(std::string_view key);
+  const Json* search(std::string_view key);
+  void refuse_other_type();
+  void fail_absent(std::string_view key);
+  void fail_range(std::string_view key, double got, double low, double high);
   void fail_type(std::string_view key, Json::Type got, std::string_view expected);
   void look_for_unknown();
 
@@ -141,7 +159,7 @@ class ObjectReader {
   std::span<const Json> members_;
   std::string_view path_;
   std::optional<std::size_t> index_;
-  std::size_t next_ = 0;     // members are mostly asked for in the order they came: where the next one is looked for first
+  std::size_t next_ = 0;     // the member that is looked at first
   std::uint64_t taken_ = 0;  // members that were asked for, the first 64 of them
   // Keys, which are literals; the first ones here, so that a small object needs no memory of its own.
   std::array<std::string_view, 12> asked_first_;

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <charconv>
+#include <tuple>
 
 #include "margin/random.h"
 
@@ -66,6 +69,197 @@ TEST(Json, NumbersAreReadToTheLastBitWhateverTheirLength) {
   }
 }
 
+TEST(Json, NumbersOfEveryForm) {
+  JsonParser parser(8);
+  for (const std::string_view text : {"0",
+                                      "-0",
+                                      "7",
+                                      "-7",
+                                      "0.5",
+                                      "-0.0",
+                                      "0.698",
+                                      "123456789012345",
+                                      "999999999999999",
+                                      "0.99999999999999",
+                                      "1234567.12345678",
+                                      "9007199254740993",
+                                      "123456789012345678901234567890",
+                                      "0.1234567890123456",
+                                      "1e5",
+                                      "1E+05",
+                                      "-1.5e-7",
+                                      "0e0",
+                                      "0.000000000000001",
+                                      "5e-324",
+                                      "2.2250738585072011e-308",
+                                      "1.7976931348623157e308",
+                                      "8.442911973260991817129021e-309",
+                                      "100000000000000000000000"}) {
+    double expected = 0.0;
+    std::from_chars(text.data(), text.data() + text.size(), expected);
+    for (const std::string_view around : {"[?]", "[ ?\n]", "[?,1]", "[\t?\r,2]", R"([{"a":?}])"}) {
+      std::string body(around);
+      body.replace(body.find('?'), 1, text);
+      const auto parsed = parser.parse(body);
+      ASSERT_TRUE(parsed.ok()) << body;
+      const Json& first = (*parsed)->items()[0];
+      const Json& number = first.items().empty() ? first : first.items()[0];
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(number.number()), std::bit_cast<std::uint64_t>(expected)) << body;
+      EXPECT_EQ(number.raw(), text);
+    }
+  }
+  for (const std::string text :
+       {"01", "-01", "00", "1.", "-", ".5", "+1", "1e", "1e+", "0x1", "1e400", "--1", "1.5.2", "1-2", "1_0", "1a"}) {
+    EXPECT_NE(refused("[" + text + "]"), "was accepted") << text;
+    EXPECT_NE(refused("[1, " + text + " ]"), "was accepted") << text;
+  }
+}
+
+// A value, as it may be written and as it is to be read.
+struct Written {
+  Json::Type type = Json::Type::kNull;
+  std::string raw, key, text;
+  double number = 0.0;
+  std::vector<Written> items;
+};
+
+std::string spaces(Random& random) {
+  std::string out;
+  while (random.below(4) == 0) out += " \t\r\n"[random.below(4)];
+  return out;
+}
+
+// Quoted, and what it says.
+std::pair<std::string, std::string> write_text(Random& random) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParts{{{"a", "a"},
+                                                                                         {"model", "model"},
+                                                                                         {"\xc3\xa9", "\xc3\xa9"},
+                                                                                         {"\\u00e9", "\xc3\xa9"},
+                                                                                         {"\\ud83d\\ude00", "\xf0\x9f\x98\x80"},
+                                                                                         {"\\\"", "\""},
+                                                                                         {"\\\\", "\\"},
+                                                                                         {"\\n", "\n"},
+                                                                                         {"\\u0000", std::string_view("\0", 1)},
+                                                                                         {"],", "],"},
+                                                                                         {"{\\t:", "{\t:"},
+                                                                                         {" ", " "}}};
+  std::pair<std::string, std::string> out{"\"", ""};
+  const std::uint64_t parts = random.below(3) == 0 ? 3 : kParts.size();  // often none with a backslash
+  for (std::uint64_t left = random.below(10); left > 0; --left) {
+    const auto& [raw, text] = kParts[random.below(parts)];
+    out.first += raw;
+    out.second += text;
+  }
+  out.first += '"';
+  return out;
+}
+
+Written write_value(Random& random, int depth) {
+  Written out;
+  out.type = static_cast<Json::Type>(random.below(depth > 0 ? 6 : 4));
+  switch (out.type) {
+    case Json::Type::kNull: out.raw = "null"; break;
+    case Json::Type::kFlag:
+      out.number = static_cast<double>(random.below(2));
+      out.raw = out.number == 1.0 ? "true" : "false";
+      break;
+    case Json::Type::kNumber:
+      out.number = static_cast<double>(random.below(2'000'001)) / 1000.0 - 1000.0;
+      out.raw.resize(32);
+      out.raw.resize(static_cast<std::size_t>(std::to_chars(out.raw.data(), out.raw.data() + 32, out.number).ptr - out.raw.data()));
+      break;
+    case Json::Type::kText: std::tie(out.raw, out.text) = write_text(random); break;
+    default:
+      const bool object = out.type == Json::Type::kObject;
+      out.raw = object ? "{" : "[";
+      for (std::uint64_t left = random.below(12); left > 0; --left) {
+        Written item = write_value(random, depth - 1);
+        out.raw += (out.items.empty() ? "" : ",") + spaces(random);
+        if (object) {
+          const std::string number = std::to_string(out.items.size());  // no key twice
+          const auto [raw, text] = write_text(random);
+          item.key = number + text;
+          out.raw += '"' + number + raw.substr(1) + spaces(random) + ':' + spaces(random);
+        }
+        out.raw += item.raw + spaces(random);
+        out.items.push_back(std::move(item));
+      }
+      out.raw += object ? "}" : "]";
+  }
+  return out;
+}
+
+void expect_same(const Json& read, const Written& written) {
+  ASSERT_EQ(read.type(), written.type) << written.raw;
+  EXPECT_EQ(read.key(), written.key);
+  EXPECT_EQ(read.text(), written.text);
+  EXPECT_EQ(read.number(), written.number);
+  EXPECT_EQ(read.raw(), written.raw);
+  ASSERT_EQ(read.items().size(), written.items.size()) << written.raw;
+  for (std::size_t i = 0; i < written.items.size(); ++i) expect_same(read.items()[i], written.items[i]);
+}
+
+TEST(Json, WhatIsWrittenIsRead) {
+  JsonParser parser(8);
+  Random random(11);
+  for (int i = 0; i < 2000; ++i) {
+    Written list;
+    list.items.push_back(write_value(random, 5));
+    list.type = Json::Type::kList;
+    list.raw = spaces(random) + '[' + spaces(random) + list.items[0].raw + spaces(random) + ']' + spaces(random);
+    const auto parsed = parser.parse(list.raw);
+    ASSERT_TRUE(parsed.ok()) << list.raw << ": " << parsed.error().message;
+    expect_same(**parsed, list);
+  }
+}
+
+TEST(Json, NothingIsReadFromAPart) {
+  const std::string body = R"({"a\n":[1,-2.5e3,"x\u00e9\n","y"],"b":true,"c":null,"d":{"e":[]},"f":false} )";
+  JsonParser parser(8);
+  for (std::size_t bytes = 0; bytes + 1 < body.size(); ++bytes) EXPECT_FALSE(parser.parse(body.substr(0, bytes)).ok()) << bytes;
+  for (const std::string_view more : {"{}", ",", "}", "]", "1", "\"", "x", "null"})
+    EXPECT_FALSE(parser.parse(body + std::string(more)).ok());
+  EXPECT_TRUE(parser.parse(body).ok());
+}
+
+TEST(Json, RefusesWhatStandsInAWrongPlace) {
+  for (const std::string_view body : {R"([1 2])",
+                                      R"([1,,2])",
+                                      R"([,1])",
+                                      R"({"a" 1})",
+                                      R"({"a":1,})",
+                                      R"({"a"})",
+                                      R"({"a":1 "b":2})",
+                                      R"({"a",1})",
+                                      R"({1:1})",
+                                      R"([1})",
+                                      R"({"a":1])",
+                                      R"([1:2])",
+                                      R"(["a""b"])",
+                                      R"(["a"b])",
+                                      R"([1"a"])",
+                                      R"([true false])",
+                                      R"([tru])",
+                                      R"([truex])",
+                                      R"([nul])",
+                                      R"(["a])",
+                                      R"(["\x"])",
+                                      R"(["\ud800"])",
+                                      R"({"\x":1})",
+                                      "[\"\x01\"]",
+                                      R"([\n])",
+                                      R"(["a",\"b"])",
+                                      "[}",
+                                      "{]",
+                                      "[",
+                                      "{",
+                                      "]",
+                                      ":",
+                                      ","}) {
+    EXPECT_EQ(refused(body).find("body: expected"), 0U) << body << " gave " << refused(body);
+  }
+}
+
 TEST(Json, RefusesWhatIsNotOneValue) {
   for (const std::string_view body :
        {"", "{", "{} {}", "{\"a\":}", "[1,]", "nul", "[nulx]", "[NaN]", "[1e999999]", "\"\xff\"", "{a:1}", "[01]"}) {
@@ -79,7 +273,17 @@ TEST(Json, DepthIsBoundedExactly) {
   EXPECT_NE(refused(std::string(100'000, '['), 32), "was accepted");
 }
 
-TEST(Json, AKeyTwiceIsRefused) { EXPECT_EQ(refused(R"({"a":{"b":1,"c":2,"b":3}})"), "body: the key b stands twice in one object"); }
+TEST(Json, AKeyTwiceIsRefused) {
+  EXPECT_EQ(refused(R"({"a":{"b":1,"c":2,"b":3}})"), "body: the key b stands twice in one object");
+  EXPECT_EQ(refused(R"({"a":{"b":1,"c":2,"\u0062":3}})"), "body: the key b stands twice in one object");
+  EXPECT_EQ(refused(R"({"":1,"":2})"), "body: the key  stands twice in one object");
+  for (const int keys : {1, 2, 7, 8, 9, 10, 100}) {
+    std::string body = "{";
+    for (int i = 0; i < keys; ++i) body += "\"key" + std::to_string(1000 + i) + "\":1,";
+    EXPECT_EQ(refused(body + R"("kez":2})"), "was accepted");
+    EXPECT_EQ(refused(body + R"("key1000":2})"), "body: the key key1000 stands twice in one object");
+  }
+}
 
 TEST(ObjectReader, NamesTheFirstProblemAndItsPlace) {
   JsonParser parser(8);
@@ -129,6 +333,18 @@ TEST(ObjectReader, MembersComeInAnyOrderAndNumber) {
       }
     }
   }
+}
+
+TEST(ObjectReader, KeysAreWhatTheySay) {
+  JsonParser parser(8);
+  const auto body = parser.parse(R"({"mod\u0065l":"x","answes":1,"answer":"y","":"z"})");
+  ASSERT_TRUE(body.ok());
+  ObjectReader in(**body, "");
+  EXPECT_EQ(in.text("answer"), "y");
+  EXPECT_EQ(in.text("model"), "x");
+  EXPECT_EQ(in.text("modem"), std::nullopt);
+  EXPECT_EQ(in.text(""), "z");
+  EXPECT_EQ(in.finish()->message, "answes: unknown field (did you mean answer?)");
 }
 
 TEST(ObjectReader, NullIsAbsent) {

@@ -23,7 +23,7 @@ struct Asked {
 };
 
 void read_response(ObjectReader& in, Response& response, const config::Limits& limits) {
-  if (const auto model = in.required_text("model")) response.model = *model;
+  if (const auto model = in.required_text("model")) response.model.append(*model);  // to nothing, cheaper than to replace it
   if (const auto answer = in.text("answer")) {
     if (answer->size() > static_cast<std::size_t>(limits.answer_bytes)) {
       in.fail("answer", "got " + std::to_string(answer->size()) + " bytes, expected at most " + std::to_string(limits.answer_bytes));
