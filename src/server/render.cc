@@ -31,7 +31,7 @@ void render_response(JsonWriter& out, const RecordedResponse& response) {
 }
 
 // What was voted for, in the order the answers came, with who gave each.
-void render_votes(JsonWriter& out, const DecisionMade& decision, const AnswerText& text) {
+void render_votes(JsonWriter& out, const DecisionMade& decision, AnswerText text) {
   out.key("votes").open('[');
   for (std::uint32_t group = 0; group < decision.answers.size(); ++group) {
     out.open('{').key("answer");
@@ -90,9 +90,11 @@ void render_time(JsonWriter& out, std::string_view key, std::int64_t time_ms) {
   out.key(key).text(text.data());
 }
 
-void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, const AnswerText& text) {
+void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, AnswerText text) {
   const std::optional<std::size_t> winner = winner_of(decision);
-  out.key("decision_id").text(id.text());
+  std::array<char, Uuid::kTextBytes> id_text;
+  id.write(id_text.data());
+  out.key("decision_id").text({id_text.data(), id_text.size()});
   // An abstention names no answer: whoever reads only this field must not act on it.
   const auto answer = winner && !decision.abstained ? text(*winner) : std::nullopt;
   out.key("answer");
