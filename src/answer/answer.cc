@@ -1,12 +1,12 @@
 // Canonical forms by kind, and the grouping of one task's answers. docs/voting.md#answers has the grammar and examples.
 #include "margin/answer.h"
 
-#include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include "answer/answer_forms.h"
 #include "answer/answer_views.h"
+#include "base/same_text.h"
 #include "base/scratch.h"
 #include "margin/digest.h"
 
@@ -61,7 +61,9 @@ internal::AnswerViews internal::view_answers(AnswerKind kind, std::span<const st
   std::pmr::unordered_map<std::string_view, std::uint32_t> index(room);
   const auto group_of = [&](std::string_view form, std::uint32_t next) {
     if (answers.size() > kFew) return index.try_emplace(form, next).first->second;
-    return static_cast<std::uint32_t>(std::find(views.canonical.begin(), views.canonical.end(), form) - views.canonical.begin());
+    std::uint32_t group = 0;
+    while (group < next && !same_text(views.canonical[group], form)) ++group;
+    return group;
   };
   for (const auto& answer : answers) {
     if (!answer) {

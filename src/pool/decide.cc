@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory_resource>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -32,7 +33,7 @@ double calibrated_by(const Members& members, const Cells& cells, const Seat& sea
 }
 
 // Numbers the answers: first those that vote, so that a vote never sees an answer nobody votes for, then the others.
-void number_answers(const Question& question, const Seats& seats, DecisionMade& decision, std::pmr::memory_resource* room) {
+void number_answers(const Question& question, std::span<const Seat> seats, DecisionMade& decision, std::pmr::memory_resource* room) {
   std::pmr::vector<std::optional<std::string_view>> answers(room);
   std::pmr::vector<std::size_t> response_of(room);
   answers.reserve(seats.size());
@@ -51,7 +52,7 @@ void number_answers(const Question& question, const Seats& seats, DecisionMade& 
 }
 
 // Names the responses that should be graded although their answer was not selected; only those that are learned from.
-void name_audits(const AuditPlan& plan, std::string_view task, const Seats& seats, DecisionMade& decision) {
+void name_audits(const AuditPlan& plan, std::string_view task, std::span<const Seat> seats, DecisionMade& decision) {
   if (plan.rate == 0.0) return;
   std::vector<std::uint32_t> answers;
   for (std::size_t i = 0; i < seats.size(); ++i) answers.push_back(seats[i].part ? decision.responses[i].answer : decision.selected);
@@ -75,7 +76,8 @@ void record(const Response& response, const Seat& seat, const Members& members, 
 }
 
 struct Electorate {
-  Electorate(const DecisionMade& decision, const Seats& seats, std::pmr::memory_resource* room) : ballots(room), response_of(room) {
+  Electorate(const DecisionMade& decision, std::span<const Seat> seats, std::pmr::memory_resource* room)
+      : ballots(room), response_of(room) {
     ballots.reserve(seats.size());
     response_of.reserve(seats.size());
     for (std::size_t i = 0; i < seats.size(); ++i) {
@@ -120,7 +122,7 @@ std::optional<std::size_t> primary_response(const Question& question, const Elec
 }
 
 // All but the texts (keep_texts).
-DecisionMade decide_seated(const Question& question, const AuditPlan& audits, const Seats& seats, const Members& members,
+DecisionMade decide_seated(const Question& question, const AuditPlan& audits, std::span<const Seat> seats, const Members& members,
                            const Cells& cells, const Vote& vote, const DecisionTrust& trust, std::pmr::memory_resource* room) {
   DecisionMade decision{.kind = question.kind,
                         .max_error = question.max_error,

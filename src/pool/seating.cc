@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "base/same_text.h"
+
 namespace margin::internal {
 
 namespace {
@@ -24,20 +26,25 @@ bool find_seats(const std::vector<R>& responses, std::string_view segment, const
   // Most pools ask the same models in the same order, in one channel, each once.
   ModelId guess = 0;
   const std::string* channel = nullptr;
-  std::optional<CellId> cell;
+  CellId cell = 0;
   bool ordered = true;
   for (const R& response : responses) {
     const auto model = members.find(response.model, guess);
-    if (channel == nullptr || response.channel != *channel) cell = cells.find(response.channel, segment);
-    if (!model || !cell) return false;
-    channel = &response.channel;
-    guess = *model + 1;
+    if (!model) return false;
+    if (channel == nullptr || !same_text(response.channel, *channel)) {
+      const auto found = cells.find(response.channel, segment);
+      if (!found) return false;
+      cell = *found;
+      channel = &response.channel;
+    }
     const Member& member = members[*model];
     const bool speaks = usable(response.confidence, response.abstained);
     if (speaks && !member.joined()) return false;
-    const Seat seat{*model, *cell, speaks && member.present()};
-    if (seat.part && !cells[seat.cell].calibrator->known(seat.model)) return false;
-    ordered = ordered && (seats.empty() || before(seats.back(), seat));
+    const Seat seat{*model, cell, speaks && member.present()};
+    if (seat.part && !cells[cell].calibrator->known(seat.model)) return false;
+    // So far each model came once, by growing id.
+    ordered = ordered && seat.model >= guess;
+    guess = seat.model + 1;
     seats.push_back(seat);
   }
   return !seats.empty() && (ordered || all_apart(Seats(seats, seats.get_allocator())));
