@@ -107,7 +107,9 @@ void explain_vote(const Vote& vote, const Electorate& electorate, Tally& tally, 
   }
   // What is no longer needed of the count has room for another.
   Tally again{.votes = std::move(tally.votes), .scores = std::move(tally.shares), .shares = {}};
-  for (const Absence& absence : decisive_absences(vote, ballots, weights, tally, again, kAbsencesMax, room)) {
+  const auto absences = decisive_absences(vote, ballots, weights, tally, again, kAbsencesMax, room);
+  decision.decisive.reserve(absences.size());
+  for (const Absence& absence : absences) {
     decision.decisive.push_back({members[absence.model].name, absence.winner});
   }
 }
