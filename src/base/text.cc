@@ -149,7 +149,8 @@ std::string shortest(double value) {
 char* write_shortest(char* to, double value) {
   // What people and models write, 0.95: no other decimal of so few digits reads back to the same bits. Below 0.001 an exponent is shorter.
   if (value >= 0.001 && value < 1.0) {
-    auto digits = static_cast<unsigned>(value * 10'000 + 0.5);
+    const double nearest = value * 10'000 + 0.5;
+    auto digits = static_cast<unsigned>(nearest);
     if (digits / 10'000.0 == value && digits < 10'000) {
       int count = 4;
       for (; digits % 10 == 0; digits /= 10) --count;
@@ -170,7 +171,8 @@ char* write_rounded(char* to, double value) {
     return whole ? std::to_chars(to, to + kRoundedMax, static_cast<std::int64_t>(value)).ptr : write_shortest(to, value);
   }
   if (value < 0.0) *to++ = '-';
-  const auto units = static_cast<std::uint64_t>(static_cast<std::int64_t>(size * 1e12 + 0.5));
+  const double nearest = size * 1e12 + 0.5;
+  const auto units = static_cast<std::uint64_t>(static_cast<std::int64_t>(nearest));
   const std::uint64_t ones = units / (kMillion * kMillion);
   const std::uint64_t places = units % (kMillion * kMillion);
   if (ones < 10) {
