@@ -153,6 +153,8 @@ class Pool {
   // characters, a confidence outside [0, 1], a max_error outside (0, 1); kLimit: more responses, models or cells than configured;
   // kNotFound: no such vote; kUnsupported: another vote that learns.
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
+  // The same, sooner: takes the texts of a question that is no longer needed. A question that is refused stays as it is.
+  [[nodiscard]] Result<DecisionMade> decide(Question&& question) const;
 
   // Whether the selected answer of a decision made with the state as it is would stay, whatever `more` further responses to the question
   // said. False where that cannot be told: with votes in which a response changes what the others count.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct Uuid {
   [[nodiscard]] static Result<Uuid> parse(std::string_view text);
 
   [[nodiscard]] std::string text() const;
+  // Writes the same bytes.
+  static constexpr std::size_t kTextBytes = 36;
+  void write(char* to) const;
   // The time inside a version 7 id; meaningless for other versions.
   [[nodiscard]] std::int64_t time_ms() const { return static_cast<std::int64_t>(high >> 16); }
 };

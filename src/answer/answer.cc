@@ -1,11 +1,13 @@
 // Canonical forms by kind, and the grouping of one task's answers. docs/voting.md#answers has the grammar and examples.
 #include "margin/answer.h"
 
-#include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include "answer/answer_forms.h"
+#include "answer/answer_views.h"
+#include "base/same_text.h"
+#include "base/scratch.h"
 #include "margin/digest.h"
 
 namespace margin {
@@ -50,26 +52,42 @@ std::string canonical_answer(AnswerKind kind, std::string_view answer) {
   return std::string(answer);
 }
 
-AnswerGroups group_answers(AnswerKind kind, std::span<const std::optional<std::string_view>> answers) {
-  AnswerGroups groups;
-  groups.group.reserve(answers.size());
-  groups.canonical.reserve(answers.size());  // never reallocated, so the keys below stay valid
-  constexpr std::size_t kFew = 16;           // answers are compared one by one
-  std::unordered_map<std::string_view, std::uint32_t> index;
-  const auto group_of = [&](const std::string& canonical) {
-    if (answers.size() > kFew) return index.try_emplace(canonical, static_cast<std::uint32_t>(index.size())).first->second;
-    return static_cast<std::uint32_t>(std::find(groups.canonical.begin(), groups.canonical.end(), canonical) - groups.canonical.begin());
+internal::AnswerViews internal::view_answers(AnswerKind kind, std::span<const std::optional<std::string_view>> answers,
+                                             std::pmr::memory_resource* room) {
+  constexpr std::size_t kFew = 16;  // answers are compared one by one
+  AnswerViews views(room);
+  views.group.reserve(answers.size());
+  views.canonical.reserve(answers.size());
+  std::pmr::unordered_map<std::string_view, std::uint32_t> index(room);
+  const auto group_of = [&](std::string_view form, std::uint32_t next) {
+    if (answers.size() > kFew) return index.try_emplace(form, next).first->second;
+    std::uint32_t group = 0;
+    while (group < next && !same_text(views.canonical[group], form)) ++group;
+    return group;
   };
   for (const auto& answer : answers) {
     if (!answer) {
-      groups.group.push_back(kNoAnswer);
+      views.group.push_back(kNoAnswer);
       continue;
     }
-    groups.canonical.push_back(canonical_answer(kind, *answer));
-    groups.group.push_back(group_of(groups.canonical.back()));
-    if (groups.group.back() + std::size_t{1} < groups.canonical.size()) groups.canonical.pop_back();
+    const bool own_form = kind == AnswerKind::kExact && answer->size() <= kAnswerBytesMax;
+    const std::string_view form = own_form ? *answer : views.forms.emplace_front(canonical_answer(kind, *answer));
+    const auto next = static_cast<std::uint32_t>(views.canonical.size());
+    const std::uint32_t group = group_of(form, next);
+    views.group.push_back(group);
+    if (group == next) {
+      views.canonical.push_back(form);
+    } else if (!own_form) {
+      views.forms.pop_front();
+    }
   }
-  return groups;
+  return views;
+}
+
+AnswerGroups group_answers(AnswerKind kind, std::span<const std::optional<std::string_view>> answers) {
+  internal::Scratch<4096> scratch;
+  const internal::AnswerViews views = internal::view_answers(kind, answers, &scratch);
+  return {{views.group.begin(), views.group.end()}, {views.canonical.begin(), views.canonical.end()}};
 }
 
 }  // namespace margin

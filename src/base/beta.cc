@@ -49,7 +49,11 @@ double near_normal_quantile(double p) {
 
 }  // namespace
 
-Beta::Beta(double a, double b) : a_(a), b_(b), log_scale_(log_gamma(a + b) - log_gamma(a) - log_gamma(b)) {}
+Beta::Beta(double a, double b) : a_(a), b_(b), log_scale_(log_gamma(a + b) - log_gamma(a) - log_gamma(b)) {
+  if (a_ >= 1.0 && b_ >= 1.0) return;
+  low_part_ = exp(a_ * log(a_ / (a_ + b_))) / a_;
+  parts_ = low_part_ + exp(b_ * log(b_ / (a_ + b_))) / b_;
+}
 
 double Beta::cdf(double x) const {
   if (x <= 0.0) return 0.0;
@@ -73,9 +77,7 @@ double Beta::near_quantile(double p) const {
     const double w = -z * std::sqrt(h + lambda) / h - (of_b - of_a) * (lambda + 5.0 / 6.0 - 2.0 / (3.0 * h));
     return a_ / (a_ + b_ * exp(2.0 * w));
   }
-  const double low_part = exp(a_ * log(a_ / (a_ + b_))) / a_;
-  const double parts = low_part + exp(b_ * log(b_ / (a_ + b_))) / b_;
-  return p * parts < low_part ? exp(log(a_ * parts * p) / a_) : 1.0 - exp(log(b_ * parts * (1.0 - p)) / b_);
+  return p * parts_ < low_part_ ? exp(log(a_ * parts_ * p) / a_) : 1.0 - exp(log(b_ * parts_ * (1.0 - p)) / b_);
 }
 
 double Beta::quantile(double p) const {

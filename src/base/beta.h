@@ -21,6 +21,9 @@ class Beta {
   double a_;
   double b_;
   double log_scale_;  // -ln B(a, b)
+  // Where the density is infinite at an end: what near_quantile() needs of the power laws at the ends.
+  double low_part_ = 0.0;
+  double parts_ = 0.0;
 };
 
 }  // namespace margin::internal

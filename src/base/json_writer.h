@@ -9,8 +9,10 @@
 #include <cmath>
 #include <concepts>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
 
@@ -52,8 +54,13 @@ class JsonWriter {
     return written(to, true);
   }
   JsonWriter& text(std::string_view value) {
-    if (!json_plain(value)) return raw(json_string(value));
-    return written(quoted(separated(value.size() + 2), value), false);
+    char* const to = separated(value.size() + 2);
+    *to = '"';
+    char* const end = write_plain(to + 1, value);
+    if (end == nullptr) [[unlikely]]
+      return raw(json_string(value));
+    *end = '"';
+    return written(end + 1, false);
   }
   // The shortest decimal that reads back to the same bits; null for what is not finite.
   JsonWriter& number(double value) {
@@ -68,6 +75,10 @@ class JsonWriter {
   JsonWriter& number(std::integral auto value) {
     constexpr std::size_t kDigitsMax = 20;
     char* to = separated(kDigitsMax);
+    if (std::cmp_greater_equal(value, 0) && std::cmp_less(value, 10)) {
+      *to = static_cast<char>('0' + value);
+      return written(to + 1, false);
+    }
     return written(std::to_chars(to, to + kDigitsMax, value).ptr, false);
   }
   JsonWriter& flag(bool value) { return raw(value ? "true" : "false"); }
@@ -75,27 +86,35 @@ class JsonWriter {
   // JSON made elsewhere.
   JsonWriter& raw(std::string_view json) { return written(std::copy(json.begin(), json.end(), separated(json.size())), false); }
 
-  [[nodiscard]] std::string_view str() const { return {out_.data(), at_}; }
+  [[nodiscard]] std::string_view str() const { return {out_.get(), static_cast<std::size_t>(at_ - out_.get())}; }
+  // What was written; begins anew, without the comma that would be due.
   [[nodiscard]] std::string take() {
-    out_.resize(at_);
-    at_ = 0;
-    return std::move(out_);
+    std::string text(str());
+    clear();
+    return text;
   }
   void reserve(std::size_t bytes) { room(bytes); }
   // Begins anew in the same memory.
   void clear() {
-    at_ = 0;
+    at_ = out_.get();
     first_ = true;
   }
 
  private:
   // Where `bytes` more may be written.
   [[gnu::always_inline]] char* room(std::size_t bytes) {
-    if (out_.size() - at_ < bytes) [[unlikely]]
+    if (static_cast<std::size_t>(end_ - at_) < bytes) [[unlikely]]
       grow(bytes);
-    return out_.data() + at_;
+    return at_;
   }
-  [[gnu::noinline]] void grow(std::size_t bytes) { out_.resize(std::max(2 * out_.size(), at_ + bytes)); }
+  [[gnu::noinline]] void grow(std::size_t bytes) {
+    const std::string_view so_far = str();
+    const std::size_t size = std::max(2 * static_cast<std::size_t>(end_ - out_.get()), so_far.size() + bytes);
+    auto larger = std::make_unique_for_overwrite<char[]>(size);
+    at_ = std::copy(so_far.begin(), so_far.end(), larger.get());
+    end_ = larger.get() + size;
+    out_ = std::move(larger);
+  }
   // The same, behind the comma that is due.
   [[gnu::always_inline]] char* separated(std::size_t bytes) {
     char* to = room(bytes + 1);
@@ -108,14 +127,15 @@ class JsonWriter {
     *to++ = '"';
     return to;
   }
-  JsonWriter& written(const char* end, bool first) {
-    at_ = static_cast<std::size_t>(end - out_.data());
+  JsonWriter& written(char* end, bool first) {
+    at_ = end;
     first_ = first;
     return *this;
   }
 
-  std::string out_;  // longer than what was written
-  std::size_t at_ = 0;
+  std::unique_ptr<char[]> out_;
+  char* at_ = nullptr;   // behind what was written
+  char* end_ = nullptr;  // of the room
   bool first_ = true;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -28,15 +29,12 @@ bool safe(std::uint32_t point) {
 
 bool plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-// Some byte of the word is not plain. Bit tricks on eight bytes at a time: a subtraction borrows into the top bit of a byte that is too
-// small.
+// Some byte of the word is not plain. Eight bytes at a time, by the compiler's own vectors; those from 0x80 on are negative there.
 bool any_special(std::uint64_t word) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kTops = 0x8080808080808080;
-  const auto has_zero = [](std::uint64_t x) { return (x - kOnes) & ~x & kTops; };
-  const std::uint64_t below_space = (word - kOnes * 0x20) & ~word & kTops;
-  const std::uint64_t high = (word | (word + kOnes)) & kTops;  // 0x80 and above, or 0x7f
-  return (below_space | high | has_zero(word ^ (kOnes * '"')) | has_zero(word ^ (kOnes * '\\'))) != 0;
+  using Bytes = signed char __attribute__((vector_size(sizeof word)));
+  const auto all = [](signed char c) { return Bytes{c, c, c, c, c, c, c, c}; };
+  const auto bytes = std::bit_cast<Bytes>(word);
+  return std::bit_cast<std::uint64_t>((bytes < all(0x20)) | (bytes == all('"')) | (bytes == all('\\')) | (bytes == all(0x7f))) != 0;
 }
 
 // Six digits, by pairs.
@@ -49,9 +47,10 @@ void write_six(char* to, std::uint32_t number) {
     }
     return pairs;
   }();
+  const std::uint32_t rest = number % 10'000;
   std::memcpy(to, &kPairs[2 * std::size_t{number / 10'000}], 2);
-  std::memcpy(to + 2, &kPairs[2 * std::size_t{number / 100 % 100}], 2);
-  std::memcpy(to + 4, &kPairs[2 * std::size_t{number % 100}], 2);
+  std::memcpy(to + 2, &kPairs[2 * std::size_t{rest / 100}], 2);
+  std::memcpy(to + 4, &kPairs[2 * std::size_t{rest % 100}], 2);
 }
 
 }  // namespace
@@ -89,19 +88,32 @@ std::string printable(std::string_view text, std::size_t bytes_max) {
   return out;
 }
 
-bool json_plain(std::string_view text) {
-  const auto load = []<class Word>(const char* from, Word word) {
-    std::memcpy(&word, from, sizeof word);
+char* write_plain(char* to, std::string_view text) {
+  // Returns the word that it moves.
+  const auto move = []<class Word>(char* there, const char* here, Word word) {
+    std::memcpy(&word, here, sizeof word);
+    std::memcpy(there, &word, sizeof word);
     return std::uint64_t{word};
   };
-  const char* const end = text.data() + text.size();
-  if (text.size() < 4) return std::all_of(text.begin(), text.end(), plain);
-  // The last word may overlap the one before.
-  if (text.size() < 8) return !any_special(load(text.data(), std::uint32_t{}) | load(end - 4, std::uint32_t{}) << 32);
-  for (const char* at = text.data(); at < end - 8; at += 8) {
-    if (any_special(load(at, std::uint64_t{}))) return false;
+  const char* from = text.data();
+  const char* const last = from + text.size();
+  char* const end = to + text.size();
+  if (text.size() < 4) {
+    for (; from < last; ++from, ++to) {
+      if (!plain(*from)) return nullptr;
+      *to = *from;
+    }
+    return end;
   }
-  return !any_special(load(end - 8, std::uint64_t{}));
+  // The last word may overlap the one before.
+  if (text.size() < 8) {
+    const std::uint64_t both = move(to, from, std::uint32_t{}) | move(end - 4, last - 4, std::uint32_t{}) << 32;
+    return any_special(both) ? nullptr : end;
+  }
+  for (; from < last - 8; from += 8, to += 8) {
+    if (any_special(move(to, from, std::uint64_t{}))) return nullptr;
+  }
+  return any_special(move(end - 8, last - 8, std::uint64_t{})) ? nullptr : end;
 }
 
 std::string json_string(std::string_view text) {
@@ -137,7 +149,8 @@ std::string shortest(double value) {
 char* write_shortest(char* to, double value) {
   // What people and models write, 0.95: no other decimal of so few digits reads back to the same bits. Below 0.001 an exponent is shorter.
   if (value >= 0.001 && value < 1.0) {
-    auto digits = static_cast<unsigned>(std::lround(value * 10'000));
+    const double nearest = value * 10'000 + 0.5;
+    auto digits = static_cast<unsigned>(nearest);
     if (digits / 10'000.0 == value && digits < 10'000) {
       int count = 4;
       for (; digits % 10 == 0; digits /= 10) --count;
@@ -153,13 +166,15 @@ char* write_shortest(char* to, double value) {
 char* write_rounded(char* to, double value) {
   constexpr std::uint64_t kMillion = 1'000'000;
   const double size = std::fabs(value);
-  const bool whole = size < 1e9 && size == static_cast<double>(static_cast<std::int64_t>(size));
-  if (!whole && !(size >= 1e-4 && size < 1e3)) return write_shortest(to, value);
+  if (!(size >= 1e-4 && size < 1e3)) {
+    const bool whole = size < 1e9 && size == static_cast<double>(static_cast<std::int64_t>(size));
+    return whole ? std::to_chars(to, to + kRoundedMax, static_cast<std::int64_t>(value)).ptr : write_shortest(to, value);
+  }
   if (value < 0.0) *to++ = '-';
-  const auto units = static_cast<std::uint64_t>(whole ? size : size * 1e12 + 0.5);
-  if (whole) return std::to_chars(to, to + kRoundedMax - 1, units).ptr;
+  const double nearest = size * 1e12 + 0.5;
+  const auto units = static_cast<std::uint64_t>(static_cast<std::int64_t>(nearest));
+  const std::uint64_t ones = units / (kMillion * kMillion);
   const std::uint64_t places = units % (kMillion * kMillion);
-  const auto ones = static_cast<std::uint32_t>(units / (kMillion * kMillion));
   if (ones < 10) {
     *to++ = static_cast<char>('0' + ones);
   } else {

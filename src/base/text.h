@@ -21,8 +21,8 @@ struct Utf8 {
 // A JSON string with its quotes. What printable() makes visible is escaped, so JSON may be looked at on a terminal too; bytes that are
 // not UTF-8 become U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
-// Nothing in it needs escaping.
-[[nodiscard]] bool json_plain(std::string_view text);
+// Writes a text in which nothing needs escaping; returns the end. nullptr where something does: what was written then means nothing.
+[[nodiscard]] char* write_plain(char* to, std::string_view text);
 
 // The shortest decimal that reads back to the same bits.
 [[nodiscard]] std::string shortest(double value);

@@ -98,7 +98,12 @@ TEST(TextTest, WhatNeedsNoEscapingIsKnownByEveryByteAndPlace) {
         for (const char around : {' ', '~', 'a'}) {
           std::string text(length, around);
           text[place] = c;
-          ASSERT_EQ(json_plain(text), expected) << byte << " at " << place << " of " << length;
+          std::string written(length + 1, '#');  // nothing is written behind the text
+          const char* const end = write_plain(written.data(), text);
+          ASSERT_EQ(end != nullptr, expected) << byte << " at " << place << " of " << length;
+          if (expected) {
+            ASSERT_EQ(written, text + '#');
+          }
         }
       }
     }

@@ -22,7 +22,6 @@ Uuid Uuid::later(Random& random) const {
 
 namespace {
 
-constexpr std::size_t kLength = 36;
 constexpr bool is_dash(std::size_t place) { return place == 8 || place == 13 || place == 18 || place == 23; }
 
 }  // namespace
@@ -31,10 +30,10 @@ Result<Uuid> Uuid::parse(std::string_view text) {
   const auto refused = [] {
     return Error{ErrorCode::kInvalidArgument, "id: expected a UUID such as 0190b5a2-7c3e-7d11-8a4f-2b6c9d0e1f23"};
   };
-  if (text.size() != kLength) return refused();
+  if (text.size() != kTextBytes) return refused();
   std::uint64_t words[2] = {0, 0};
   int digits = 0;
-  for (std::size_t i = 0; i < kLength; ++i) {
+  for (std::size_t i = 0; i < kTextBytes; ++i) {
     const char c = text[i];
     if (is_dash(i)) {
       if (c != '-') return refused();
@@ -56,21 +55,24 @@ Result<Uuid> Uuid::parse(std::string_view text) {
 }
 
 std::string Uuid::text() const {
-  std::string text(kLength, '-');
-  char* at = text.data();
-  const auto write = [&](std::uint64_t bits, int digits) {
-    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) *at++ = internal::kHexDigits[(bits >> shift) & 0xf];
-  };
-  write(high >> 32, 8);
-  ++at;
-  write(high >> 16, 4);
-  ++at;
-  write(high, 4);
-  ++at;
-  write(low >> 48, 4);
-  ++at;
-  write(low, 12);
+  std::string text(kTextBytes, '-');
+  write(text.data());
   return text;
+}
+
+void Uuid::write(char* to) const {
+  const auto digits = [&](std::uint64_t bits, int count) {
+    for (int shift = 4 * (count - 1); shift >= 0; shift -= 4) *to++ = internal::kHexDigits[(bits >> shift) & 0xf];
+  };
+  digits(high >> 32, 8);
+  *to++ = '-';
+  digits(high >> 16, 4);
+  *to++ = '-';
+  digits(high, 4);
+  *to++ = '-';
+  digits(low >> 48, 4);
+  *to++ = '-';
+  digits(low, 12);
 }
 
 }  // namespace margin

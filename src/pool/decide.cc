@@ -2,14 +2,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory_resource>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "answer/answer_views.h"
 #include "base/check.h"
+#include "base/scratch.h"
 #include "margin/math.h"
 #include "pool/limits.h"
 #include "pool/state.h"
+#include "vote/absence.h"
 
 namespace margin::internal {
 namespace {
@@ -19,15 +24,18 @@ constexpr std::string_view kPrimary = "primary";  // in the place of a vote's na
 // What rounding may do to a score, relative to its size.
 constexpr double kRounding = 1e-12;
 
+// Enough for what a decision on some forty responses needs until it is made.
+using Room = Scratch<std::size_t{8} << 10>;
+
 double calibrated_by(const Members& members, const Cells& cells, const Seat& seat, double confidence) {
   if (const auto pin = members[seat.model].pin) return clip01(*pin * confidence);
   return cells[seat.cell].calibrator->calibrate(seat.model, confidence);
 }
 
 // Numbers the answers: first those that vote, so that a vote never sees an answer nobody votes for, then the others.
-void number_answers(const Question& question, const std::vector<Seat>& seats, DecisionMade& decision) {
-  std::vector<std::optional<std::string_view>> answers;
-  std::vector<std::size_t> response_of;
+void number_answers(const Question& question, std::span<const Seat> seats, DecisionMade& decision, std::pmr::memory_resource* room) {
+  std::pmr::vector<std::optional<std::string_view>> answers(room);
+  std::pmr::vector<std::size_t> response_of(room);
   answers.reserve(seats.size());
   response_of.reserve(seats.size());
   for (const bool voting : {true, false}) {
@@ -37,27 +45,24 @@ void number_answers(const Question& question, const std::vector<Seat>& seats, De
       response_of.push_back(i);
     }
   }
-  const AnswerGroups groups = group_answers(question.kind, answers);
-  for (std::size_t i = 0; i < response_of.size(); ++i) decision.responses[response_of[i]].answer = groups.group[i];
-  decision.answers.reserve(groups.canonical.size());
-  for (const std::string& canonical : groups.canonical) decision.answers.push_back(digest_of(canonical));
+  const AnswerViews views = view_answers(question.kind, answers, room);
+  for (std::size_t i = 0; i < response_of.size(); ++i) decision.responses[response_of[i]].answer = views.group[i];
+  decision.answers.reserve(views.canonical.size());
+  for (const std::string_view canonical : views.canonical) decision.answers.push_back(digest_of(canonical));
 }
 
 // Names the responses that should be graded although their answer was not selected; only those that are learned from.
-void name_audits(const AuditPlan& plan, const std::vector<Seat>& seats, DecisionMade& decision) {
+void name_audits(const AuditPlan& plan, std::string_view task, std::span<const Seat> seats, DecisionMade& decision) {
   if (plan.rate == 0.0) return;
   std::vector<std::uint32_t> answers;
   for (std::size_t i = 0; i < seats.size(); ++i) answers.push_back(seats[i].part ? decision.responses[i].answer : decision.selected);
-  for (const Audit& audit : audits_of(plan, digest_of(decision.task).low, answers, decision.selected)) {
+  for (const Audit& audit : audits_of(plan, digest_of(task).low, answers, decision.selected)) {
     decision.responses[audit.response].audit = audit.propensity;
   }
 }
 
 void record(const Response& response, const Seat& seat, const Members& members, const Cells& cells, RecordedResponse& recorded) {
-  recorded.model = response.model;
-  recorded.channel = response.channel;
   recorded.confidence = response.confidence;
-  if (response.answer) recorded.answer_text = *response.answer;
   recorded.abstained = response.abstained;
   if (!seat.part) return;
   const double stated = *response.confidence;
@@ -71,39 +76,45 @@ void record(const Response& response, const Seat& seat, const Members& members, 
 }
 
 struct Electorate {
-  std::vector<Ballot> ballots;
-  std::vector<std::size_t> response_of;  // by ballot
+  Electorate(const DecisionMade& decision, std::span<const Seat> seats, std::pmr::memory_resource* room)
+      : ballots(room), response_of(room) {
+    ballots.reserve(seats.size());
+    response_of.reserve(seats.size());
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+      const RecordedResponse& response = decision.responses[i];
+      if (!seats[i].part || response.answer == kNoAnswer) continue;
+      ballots.push_back({seats[i].model, response.answer, response.calibrated});
+      response_of.push_back(i);
+      answers = std::max(answers, response.answer + 1);
+    }
+  }
+
+  std::pmr::vector<Ballot> ballots;
+  std::pmr::vector<std::size_t> response_of;  // by ballot
   std::uint32_t answers = 0;
 };
 
-Electorate electorate_of(const DecisionMade& decision, const std::vector<Seat>& seats) {
-  Electorate all;
-  all.ballots.reserve(seats.size());
-  all.response_of.reserve(seats.size());
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    const RecordedResponse& response = decision.responses[i];
-    if (!seats[i].part || response.answer == kNoAnswer) continue;
-    all.ballots.push_back({seats[i].model, response.answer, response.calibrated});
-    all.response_of.push_back(i);
-    all.answers = std::max(all.answers, response.answer + 1);
-  }
-  return all;
-}
-
 // Says how each ballot counted, and which models decided.
-void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& tally, const Members& members, DecisionMade& decision) {
-  const std::vector<Ballot>& ballots = electorate.ballots;
+void explain_vote(const Vote& vote, const Electorate& electorate, Tally& tally, const Members& members, DecisionMade& decision,
+                  std::pmr::memory_resource* room) {
+  const auto& ballots = electorate.ballots;
+  std::pmr::vector<double> weights(room);
+  weights.reserve(ballots.size());
   for (std::size_t i = 0; i < ballots.size(); ++i) {
     RecordedResponse& response = decision.responses[electorate.response_of[i]];
-    response.weight = vote.weight(ballots, i);
+    response.weight = weights.emplace_back(vote.weight(ballots, i));
     response.terms = vote.explain(ballots, i);
   }
-  for (const Absence& absence : decisive_absences(vote, ballots, tally, kAbsencesMax)) {
+  // What is no longer needed of the count has room for another.
+  Tally again{.votes = std::move(tally.votes), .scores = std::move(tally.shares), .shares = {}};
+  const auto absences = decisive_absences(vote, ballots, weights, tally, again, kAbsencesMax, room);
+  decision.decisive.reserve(absences.size());
+  for (const Absence& absence : absences) {
     decision.decisive.push_back({members[absence.model].name, absence.winner});
   }
 }
 
-// Selects the answer of one response; the decision then rests on that alone. nullopt: the model gave no answer that votes.
+// The response of the model whose answer is selected whatever the others say. nullopt: it gave no answer that votes.
 std::optional<std::size_t> primary_response(const Question& question, const Electorate& electorate) {
   if (question.primary.empty()) return std::nullopt;
   for (const std::size_t response : electorate.response_of) {
@@ -112,41 +123,40 @@ std::optional<std::size_t> primary_response(const Question& question, const Elec
   return std::nullopt;
 }
 
-DecisionMade decide_seated(const Question& question, const AuditPlan& audits, const std::vector<Seat>& seats, const Members& members,
-                           const Cells& cells, const Vote& vote, const DecisionTrust& trust) {
-  DecisionMade decision{.task = question.task,
-                        .segment = question.segment,
-                        .kind = question.kind,
+// All but the texts (keep_texts).
+DecisionMade decide_seated(const Question& question, const AuditPlan& audits, std::span<const Seat> seats, const Members& members,
+                           const Cells& cells, const Vote& vote, const DecisionTrust& trust, std::pmr::memory_resource* room) {
+  DecisionMade decision{.kind = question.kind,
                         .max_error = question.max_error,
                         .audit_rate = audits.rate,
                         .probe = question.probe,
-                        .vote = question.vote,
                         .propensity = question.propensity};
   decision.responses.resize(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) record(question.responses[i], seats[i], members, cells, decision.responses[i]);
-  number_answers(question, seats, decision);
+  number_answers(question, seats, decision, room);
 
-  const Electorate electorate = electorate_of(decision, seats);
+  const Electorate electorate(decision, seats, room);
   Tally tally;
   vote.tally(electorate.ballots, electorate.answers, tally);
   decision.sure.status = trust.status();
   if (tally.winner != kNoAnswer) {
     decision.selected = tally.winner;
-    decision.selected_model = decision.responses[electorate.response_of[tally.ballot]].model;
+    decision.selected_model = question.responses[electorate.response_of[tally.ballot]].model;
     decision.share = tally.share;
     decision.runner_up_gap = tally.runner_up_gap;
-    explain_vote(vote, electorate, tally, members, decision);
+    explain_vote(vote, electorate, tally, members, decision, room);
+    // The decision then rests on that response alone.
     if (const auto primary = primary_response(question, electorate)) {
       const RecordedResponse& response = decision.responses[*primary];
       decision.vote = kPrimary;
       decision.selected = response.answer;
-      decision.selected_model = response.model;
+      decision.selected_model = question.primary;
       decision.share = response.calibrated;
       decision.runner_up_gap = 0.0;
       decision.decisive.clear();
     }
     decision.sure = trust.of(decision.share);
-    name_audits(audits, seats, decision);
+    name_audits(audits, question.task, seats, decision);
   }
   decision.scores = std::move(tally.scores);
   decision.scores.resize(decision.answers.size(), 0.0);
@@ -154,25 +164,55 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, co
   return decision;
 }
 
+// What the decision keeps of the question's texts. Of a question that is const they are copied, of another taken.
+template <class Q>
+void keep_texts(Q& question, DecisionMade& decision) {
+  decision.task = std::move(question.task);
+  decision.segment = std::move(question.segment);
+  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+    auto& response = question.responses[i];
+    RecordedResponse& recorded = decision.responses[i];
+    recorded.model = std::move(response.model);
+    recorded.channel = std::move(response.channel);
+    if (response.answer) recorded.answer_text = std::move(*response.answer);
+  }
+}
+
 }  // namespace
 
 double PoolState::calibrate(const Seat& seat, double confidence) const { return calibrated_by(members, cells, seat, confidence); }
 
 Result<DecisionMade> PoolState::decide(const Question& question) const {
+  Result<DecisionMade> decision = decide_textless(question);
+  if (decision) keep_texts(question, *decision);
+  return decision;
+}
+
+Result<DecisionMade> PoolState::decide(Question&& question) const {
+  Result<DecisionMade> decision = decide_textless(question);
+  if (decision) keep_texts(question, *decision);
+  return decision;
+}
+
+Result<DecisionMade> PoolState::decide_textless(const Question& question) const {
   if (question.vote.empty()) return decide_by(*vote, *trust, question);
   const Result<const VoteInfo*> found = find_vote(question.vote);
   if (!found) return Error{found.error().code, "vote: " + found.error().message};
   const VoteInfo& info = **found;
   // The pool's own has no name in the record, so that naming it changes nothing.
-  const bool own = info.identifier == config.vote && info.version == config.vote_version;
-  Question named = question;
-  named.vote = own ? "" : info.identifier + "@" + std::to_string(info.version);
-  if (own) return decide_by(*vote, *trust, named);
-  if (info.learns) return {ErrorCode::kUnsupported, "vote: " + named.vote + " learns, so it can only be the pool's own"};
-  const Result<std::unique_ptr<Vote>> other = make_vote(named.vote);
+  if (info.identifier == config.vote && info.version == config.vote_version) {
+    Question unnamed = question;
+    unnamed.vote.clear();
+    return decide_by(*vote, *trust, unnamed);
+  }
+  std::string name = info.identifier + "@" + std::to_string(info.version);
+  if (info.learns) return {ErrorCode::kUnsupported, "vote: " + name + " learns, so it can only be the pool's own"};
+  const Result<std::unique_ptr<Vote>> other = make_vote(name);
   const Result<DecisionTrust> untaught = DecisionTrust::make(config.trust, config.trust_version, config.trust_parameters);
   MARGIN_CHECK(other.ok() && untaught.ok(), "a known vote without parameters, and the pool's own trust");
-  return decide_by(**other, *untaught, named);
+  Result<DecisionMade> decision = decide_by(**other, *untaught, question);
+  if (decision && decision->vote.empty()) decision->vote = std::move(name);
+  return decision;
 }
 
 bool PoolState::settled(const DecisionMade& decision, std::size_t more) const {
@@ -200,29 +240,32 @@ bool PoolState::settled(const DecisionMade& decision, std::size_t more) const {
 }
 
 Result<DecisionMade> PoolState::decide_by(const Vote& by, const DecisionTrust& sure, const Question& question) const {
-  const std::vector<Speaker> speakers = speakers_of(question.responses);
-  const auto known = find_seats(speakers, question.segment, members, cells);
-  if (Status status = check_question(question, config, known.has_value()); !status) return status.error();
+  Room room;
+  Seats seats(&room);
+  const bool known = find_seats(question.responses, question.segment, members, cells, seats);
+  if (Status status = check_question(question, config, known); !status) return status.error();
   AuditPlan audits = question.audits;
   if (audits.rate == 0.0) audits.rate = config.audit_rate;
   if (question.probe) audits.rate = 1.0;
-  if (known) return decide_seated(question, audits, *known, members, cells, by, sure);
+  if (known) return decide_seated(question, audits, seats, members, cells, by, sure, &room);
+  const std::vector<Speaker> speakers = speakers_of(question.responses);
   if (Status status = check_room(speakers, question.segment, members, cells, config); !status) return status.error();
   Members members_then = members;
   Cells cells_then = cells.copy_for(question.segment);
-  const std::vector<Seat> seats = seat_all(speakers, question.segment, members_then, cells_then, recipe);
-  return decide_seated(question, audits, seats, members_then, cells_then, by, sure);
+  seat_all(speakers, question.segment, members_then, cells_then, recipe, seats);
+  return decide_seated(question, audits, seats, members_then, cells_then, by, sure, &room);
 }
 
 ApplyResult PoolState::on(const DecisionMade& event, Context context) {
-  const std::vector<Speaker> speakers = speakers_of(event.responses);
-  std::optional<std::vector<Seat>> known = find_seats(speakers, event.segment, members, cells);
-  if (Status status = check_decision(event, config, known.has_value()); !status) return refused(status.error());
+  Scratch<1024> room;
+  Seats seats(&room);
+  const bool known = find_seats(event.responses, event.segment, members, cells, seats);
+  if (Status status = check_decision(event, config, known); !status) return refused(status.error());
   if (!known) {
+    const std::vector<Speaker> speakers = speakers_of(event.responses);
     if (Status status = check_room(speakers, event.segment, members, cells, config); !status) return refused(status.error());
-    known = seat_all(speakers, event.segment, members, cells, recipe);
+    seat_all(speakers, event.segment, members, cells, recipe, seats);
   }
-  const std::vector<Seat>& seats = *known;
   DecisionRecord record{.id = context.id,
                         .time_ms = time_ms,
                         .kind = event.kind,
@@ -232,12 +275,13 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
   record.responses.reserve(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) {
     const RecordedResponse& response = event.responses[i];
+    const bool speaks = usable(response.confidence, response.abstained);
     record.responses.push_back({.model = seats[i].model,
                                 .cell = seats[i].cell,
                                 .answer = response.answer,
-                                .usable = speakers[i].usable,
+                                .usable = speaks,
                                 .part = seats[i].part,
-                                .confidence = speakers[i].usable ? *response.confidence : 0.0,
+                                .confidence = speaks ? *response.confidence : 0.0,
                                 .calibrated = response.calibrated,
                                 .audit = response.audit});
   }

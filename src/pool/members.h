@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/encoding.h"
+#include "base/same_text.h"
 #include "margin/calibrator.h"
 
 namespace margin::internal {
@@ -35,7 +36,7 @@ class Members {
   [[nodiscard]] std::optional<ModelId> find(std::string_view name) const;
   // The same, sooner when the guess is right.
   [[nodiscard]] std::optional<ModelId> find(std::string_view name, ModelId guess) const {
-    return guess < members_.size() && members_[guess].name == name ? guess : find(name);
+    return guess < members_.size() && same_text(members_[guess].name, name) ? guess : find(name);
   }
   // Only those that have joined.
   [[nodiscard]] std::optional<ModelId> find_joined(std::string_view name) const;

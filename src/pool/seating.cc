@@ -1,46 +1,57 @@
 #include "pool/seating.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+
+#include "base/same_text.h"
 
 namespace margin::internal {
 
 namespace {
 
-// Almost always each model comes once, in the order of joining.
-bool all_apart(std::span<const Seat> seats) {
-  const auto same = [](const Seat& a, const Seat& b) { return a.model == b.model && a.cell == b.cell; };
-  const auto before = [](const Seat& a, const Seat& b) { return a.model != b.model ? a.model < b.model : a.cell < b.cell; };
-  if (std::is_sorted(seats.begin(), seats.end(), before)) return std::adjacent_find(seats.begin(), seats.end(), same) == seats.end();
-  std::vector<Seat> sorted(seats.begin(), seats.end());
-  std::sort(sorted.begin(), sorted.end(), before);
-  return std::adjacent_find(sorted.begin(), sorted.end(), same) == sorted.end();
+bool before(const Seat& a, const Seat& b) { return a.model != b.model ? a.model < b.model : a.cell < b.cell; }
+
+bool all_apart(Seats seats) {
+  std::sort(seats.begin(), seats.end(), before);
+  return std::adjacent_find(seats.begin(), seats.end(), [](const Seat& a, const Seat& b) { return !before(a, b); }) == seats.end();
 }
 
 }  // namespace
 
-std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, std::string_view segment, const Members& members,
-                                            const Cells& cells) {
-  std::vector<Seat> seats;
-  seats.reserve(speakers.size());
-  // Most pools ask the same models in the same order, in one channel.
+template <class R>
+bool find_seats(const std::vector<R>& responses, std::string_view segment, const Members& members, const Cells& cells, Seats& seats) {
+  seats.clear();
+  seats.reserve(responses.size());
+  // Most pools ask the same models in the same order, in one channel, each once.
   ModelId guess = 0;
-  std::optional<CellId> cell;
-  for (std::size_t i = 0; i < speakers.size(); ++i) {
-    const Speaker& speaker = speakers[i];
-    const auto model = members.find(speaker.model, guess);
-    if (i == 0 || speaker.channel != speakers[i - 1].channel) cell = cells.find(speaker.channel, segment);
-    if (!model || !cell) return std::nullopt;
-    guess = *model + 1;
+  const std::string* channel = nullptr;
+  CellId cell = 0;
+  bool ordered = true;
+  for (const R& response : responses) {
+    const auto model = members.find(response.model, guess);
+    if (!model) return false;
+    if (channel == nullptr || !same_text(response.channel, *channel)) {
+      const auto found = cells.find(response.channel, segment);
+      if (!found) return false;
+      cell = *found;
+      channel = &response.channel;
+    }
     const Member& member = members[*model];
-    if (speaker.usable && !member.joined()) return std::nullopt;
-    const bool part = speaker.usable && member.present();
-    if (part && !cells[*cell].calibrator->known(*model)) return std::nullopt;
-    seats.push_back({*model, *cell, part});
+    const bool speaks = usable(response.confidence, response.abstained);
+    if (speaks && !member.joined()) return false;
+    const Seat seat{*model, cell, speaks && member.present()};
+    if (seat.part && !cells[cell].calibrator->known(seat.model)) return false;
+    // So far each model came once, by growing id.
+    ordered = ordered && seat.model >= guess;
+    guess = seat.model + 1;
+    seats.push_back(seat);
   }
-  if (seats.empty() || !all_apart(seats)) return std::nullopt;
-  return seats;
+  return !seats.empty() && (ordered || all_apart(Seats(seats, seats.get_allocator())));
 }
+
+template bool find_seats(const std::vector<Response>&, std::string_view, const Members&, const Cells&, Seats&);
+template bool find_seats(const std::vector<RecordedResponse>&, std::string_view, const Members&, const Cells&, Seats&);
 
 Status check_room(std::span<const Speaker> speakers, std::string_view segment, const Members& members, const Cells& cells,
                   const PoolConfigured& config) {
@@ -61,9 +72,9 @@ Status check_room(std::span<const Speaker> speakers, std::string_view segment, c
   return {};
 }
 
-std::vector<Seat> seat_all(std::span<const Speaker> speakers, std::string_view segment, Members& members, Cells& cells,
-                           const CalibratorRecipe& recipe) {
-  std::vector<Seat> seats;
+void seat_all(std::span<const Speaker> speakers, std::string_view segment, Members& members, Cells& cells, const CalibratorRecipe& recipe,
+              Seats& seats) {
+  seats.clear();
   seats.reserve(speakers.size());
   for (const Speaker& speaker : speakers) {
     Seat seat{members.mention(speaker.model), cells.mention(speaker.channel, segment, recipe)};
@@ -72,7 +83,6 @@ std::vector<Seat> seat_all(std::span<const Speaker> speakers, std::string_view s
     if (seat.part) cells.enter(seat.cell, seat.model, members[seat.model].predecessor);
     seats.push_back(seat);
   }
-  return seats;
 }
 
 }  // namespace margin::internal

@@ -2,7 +2,7 @@
 // decide() seats newcomers in a copy, apply() in the state itself: the same code, so both see the same numbers.
 #pragma once
 
-#include <optional>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +29,8 @@ struct Seat {
   bool part = false;  // usable and present: calibrated
 };
 
+using Seats = std::pmr::vector<Seat>;
+
 // R is Response or RecordedResponse; the result points into them.
 template <class R>
 [[nodiscard]] std::vector<Speaker> speakers_of(const std::vector<R>& responses) {
@@ -39,16 +41,18 @@ template <class R>
   return speakers;
 }
 
-// The seats when everyone has one of their own already; none when somebody or some cell is new, two would share one, or there is nobody.
-[[nodiscard]] std::optional<std::vector<Seat>> find_seats(std::span<const Speaker> speakers, std::string_view segment,
-                                                          const Members& members, const Cells& cells);
+// The seats when everyone has one of their own already. False, and no matter what is in `seats`, when somebody or some cell is new, two
+// would share one, or there is nobody.
+template <class R>
+[[nodiscard]] bool find_seats(const std::vector<R>& responses, std::string_view segment, const Members& members, const Cells& cells,
+                              Seats& seats);
 
 // kLimit: seating them would take more models or cells than configured.
 [[nodiscard]] Status check_room(std::span<const Speaker> speakers, std::string_view segment, const Members& members, const Cells& cells,
                                 const PoolConfigured& config);
 
 // Seats everyone, in order: mentions models and cells, lets models with a usable response join the pool and enter their cell.
-std::vector<Seat> seat_all(std::span<const Speaker> speakers, std::string_view segment, Members& members, Cells& cells,
-                           const CalibratorRecipe& recipe);
+void seat_all(std::span<const Speaker> speakers, std::string_view segment, Members& members, Cells& cells, const CalibratorRecipe& recipe,
+              Seats& seats);
 
 }  // namespace margin::internal

@@ -52,7 +52,10 @@ struct PoolState {
   ApplyResult apply(const Event& event, bool taken_back = false);
 
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
+  // The same; takes the texts of a question that is no longer needed.
+  [[nodiscard]] Result<DecisionMade> decide(Question&& question) const;
   [[nodiscard]] bool settled(const DecisionMade& decision, std::size_t more) const;
+  [[nodiscard]] Result<DecisionMade> decide_textless(const Question& question) const;
   [[nodiscard]] Result<DecisionMade> decide_by(const Vote& by, const DecisionTrust& sure, const Question& question) const;
   [[nodiscard]] bool needs_fold() const;
   [[nodiscard]] std::vector<FactorRow> factors() const;

@@ -30,6 +30,8 @@ bool names_this_machine(std::string_view host) {
   return same_in_any_case(host, "localhost") || host == "127.0.0.1";
 }
 
+std::string_view endpoint_of(const Route* route) { return route == nullptr ? std::string_view("unknown") : route->pattern; }
+
 bool is_json(std::string_view content_type) {
   const std::string_view type = content_type.substr(0, content_type.find_first_of("; \t"));
   constexpr std::array kTaken = {"application/json", "application/x-ndjson", "application/octet-stream"};
@@ -50,13 +52,19 @@ App::App(AppParts parts)
 
 void App::handle(const http::Request& request, http::Reply reply) {
   Match matched = match(request.method, request.path);
-  const std::string_view endpoint = matched.route == nullptr ? std::string_view("unknown") : matched.route->pattern;
   const bool logged = config().log.requests != config::LoggedRequests::kOff;
   const std::string id = logged ? request_id(request, parts_.service.new_id()) : std::string();
-  auto answer = std::make_shared<Answer>(std::move(reply), [this, endpoint, id, &request](const Answer::Sent& sent) {
-    metrics_.request(endpoint, sent.status, sent.took);
-    if (!id.empty()) log_request(parts_.journal, config().log.requests, {request.method, endpoint, id, sent});
-  });
+  // So small that the function needs no memory of its own.
+  Answer::OnSent count = [this, route = matched.route](const Answer::Sent& sent) {
+    metrics_.request(endpoint_of(route), sent.status, sent.took);
+  };
+  if (logged) {
+    count = [this, route = matched.route, id, &request](const Answer::Sent& sent) {
+      metrics_.request(endpoint_of(route), sent.status, sent.took);
+      log_request(parts_.journal, config().log.requests, {request.method, endpoint_of(route), id, sent});
+    };
+  }
+  auto answer = std::make_shared<Answer>(std::move(reply), std::move(count));
   if (logged) answer->add_header("x-request-id", id);
   if (matched.route == nullptr) {
     if (matched.allowed.empty()) return answer->send(refusal(404, "not_found", "path: no such path; /openapi.json lists them"));

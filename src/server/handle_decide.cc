@@ -75,14 +75,11 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
   return read_responses(responses, asked, limits);
 }
 
-std::string body_of(Uuid id, const DecisionMade& decision, const Question& question) {
+std::string body_of(Uuid id, const DecisionMade& decision, AnswerText answers) {
   thread_local JsonWriter out;
   out.clear();
   out.open('{');
-  render_decision(out, id, decision, [&](std::size_t i) -> std::optional<std::string_view> {
-    const std::optional<std::string>& answer = question.responses[i].answer;
-    return answer ? std::optional<std::string_view>(*answer) : std::nullopt;
-  });
+  render_decision(out, id, decision, answers);
   std::string text(out.close('}').str());
   if (text.size() > kRoomKept) out = {};
   return text;
@@ -97,7 +94,8 @@ void repeat(App& app, const SharedAnswer& answer, ServedPool& pool, Uuid id, con
     return answer->send(refusal(422, "idempotency_key_reused", "Idempotency-Key: was used for something else"));
   }
   answer->add_header("x-margin-decision-id", id.text());
-  answer->json(body_of(id, *decision, question));
+  // The log may not keep the answers.
+  answer->json(body_of(id, *decision, [&](std::size_t i) -> std::optional<std::string_view> { return question.responses[i].answer; }));
 }
 
 }  // namespace
@@ -126,9 +124,12 @@ void decide(App& app, const Call& call) {
   }
   const Uuid id = asked.id ? *asked.id : app.service().new_id();
   asked.question.audits.seed = id.low;
-  auto decision = pool->pool().decide(asked.question);
+  auto decision = pool->pool().decide(std::move(asked.question));
   if (!decision) return call.answer->refuse(decision.error());
-  std::string text = body_of(id, *decision, asked.question);
+  std::string text = body_of(id, *decision, [&](std::size_t i) -> std::optional<std::string_view> {
+    const RecordedResponse& response = decision->responses[i];
+    return response.answer == kNoAnswer ? std::nullopt : std::optional<std::string_view>(response.answer_text);
+  });
   keep_answers(*decision, app.config().store.answers);
 
   Prepared prepared = app.service().prepare(*pool, std::move(*decision), id);

@@ -1,7 +1,10 @@
 #include "server/render.h"
 
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 namespace margin::server {
@@ -16,6 +19,32 @@ void render_terms(JsonWriter& out, std::string_view key, const std::vector<Term>
   out.close('}');
 }
 
+// The figures of a response that states a confidence. Put together apart, in one piece: most of an answer consists of them.
+void render_figures(JsonWriter& out, const RecordedResponse& response) {
+  std::array<char, 256> piece;  // six names, five numbers of at most kRoundedMax bytes and a whole one
+  char* to = piece.data();
+  const auto text = [&]<std::size_t kSize>(const char(&literal)[kSize]) {
+    std::memcpy(to, literal, kSize - 1);
+    to += kSize - 1;
+  };
+  const auto number = [&](double value, char* (*write)(char*, double)) {
+    std::isfinite(value) ? void(to = write(to, value)) : text("null");
+  };
+  text("\"stated\":");
+  number(*response.confidence, internal::write_shortest);
+  text(",\"calibrated\":");
+  number(response.calibrated, internal::write_rounded);
+  text(",\"factor\":");
+  number(response.factor, internal::write_rounded);
+  text(",\"band\":");
+  to = std::to_chars(to, piece.data() + piece.size(), response.band).ptr;
+  text(",\"n\":");
+  number(response.n, internal::write_rounded);
+  text(",\"weight\":");
+  number(response.weight, internal::write_rounded);
+  out.raw({piece.data(), static_cast<std::size_t>(to - piece.data())});
+}
+
 void render_response(JsonWriter& out, const RecordedResponse& response) {
   out.open('{').key("model").text(response.model).key("channel").text(response.channel);
   if (response.abstained) out.key("abstained").flag(true);
@@ -23,15 +52,13 @@ void render_response(JsonWriter& out, const RecordedResponse& response) {
     out.key("stated").null().key("calibrated").null().close('}');
     return;
   }
-  out.key("stated").number(*response.confidence).key("calibrated").rounded(response.calibrated);
-  out.key("factor").rounded(response.factor).key("band").number(response.band).key("n").rounded(response.n);
-  out.key("weight").rounded(response.weight);
+  render_figures(out, response);
   render_terms(out, "weight_of", response.terms);
   out.close('}');
 }
 
 // What was voted for, in the order the answers came, with who gave each.
-void render_votes(JsonWriter& out, const DecisionMade& decision, const AnswerText& text) {
+void render_votes(JsonWriter& out, const DecisionMade& decision, AnswerText text) {
   out.key("votes").open('[');
   for (std::uint32_t group = 0; group < decision.answers.size(); ++group) {
     out.open('{').key("answer");
@@ -90,9 +117,11 @@ void render_time(JsonWriter& out, std::string_view key, std::int64_t time_ms) {
   out.key(key).text(text.data());
 }
 
-void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, const AnswerText& text) {
+void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, AnswerText text) {
   const std::optional<std::size_t> winner = winner_of(decision);
-  out.key("decision_id").text(id.text());
+  std::array<char, Uuid::kTextBytes> id_text;
+  id.write(id_text.data());
+  out.key("decision_id").text({id_text.data(), id_text.size()});
   // An abstention names no answer: whoever reads only this field must not act on it.
   const auto answer = winner && !decision.abstained ? text(*winner) : std::nullopt;
   out.key("answer");

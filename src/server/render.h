@@ -1,7 +1,8 @@
 // What handlers show: pools, decisions and factors as JSON. Shapes are those of openapi.json.
 #pragma once
 
-#include <functional>
+#include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,11 +17,23 @@ namespace margin::server {
 
 using internal::JsonWriter;
 
-// The text of a response's answer; nullopt where it gave none, or where the log does not keep it.
-using AnswerText = std::function<std::optional<std::string_view>(std::size_t response)>;
+// The text of a response's answer; nullopt where it gave none, or where the log does not keep it. Any function of a response's number,
+// which must live as long as this.
+class AnswerText {
+ public:
+  template <class F>
+  requires(!std::same_as<F, AnswerText>) AnswerText(const F& text)  // NOLINT(google-explicit-constructor)
+      : text_(&text), call_([](const void* f, std::size_t response) { return (*static_cast<const F*>(f))(response); }) {}
+
+  [[nodiscard]] std::optional<std::string_view> operator()(std::size_t response) const { return call_(text_, response); }
+
+ private:
+  const void* text_;
+  std::optional<std::string_view> (*call_)(const void* text, std::size_t response);
+};
 
 // The members of a decision, without the brackets: {"decision_id", "answer", "model", "p_correct", ...}.
-void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, const AnswerText& text);
+void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, AnswerText text);
 
 // One short line of a list.
 void render_decision_summary(JsonWriter& out, std::string_view pool, const service::DecisionRow& row);

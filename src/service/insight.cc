@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "base/same_text.h"
+
 namespace margin::service {
 namespace {
 
@@ -69,7 +71,7 @@ bool Insight::same_as_latest(const DecisionMade& decision) {
   bool same = latest_.size() == 1 + 2 * decision.responses.size();
   latest_.resize(1 + 2 * decision.responses.size());
   const auto compare = [&](std::string& known, const std::string& name) {
-    if (known == name) return;
+    if (internal::same_text(known, name)) return;
     same = false;
     known = name;
   };

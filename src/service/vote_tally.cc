@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/same_text.h"
 #include "margin/calibrator.h"
 
 namespace margin::service {
@@ -18,7 +19,7 @@ void VoteCounts::add(const VoteCounts& other) {
 }
 
 VoteCounts& VoteTally::counts_of(std::size_t place, const std::string& model) {
-  if (place < latest_.size() && latest_[place]->first == model) return latest_[place]->second;
+  if (place < latest_.size() && internal::same_text(latest_[place]->first, model)) return latest_[place]->second;
   const Half::iterator found = halves_[0].try_emplace(model).first;
   place < latest_.size() ? void(latest_[place] = found) : latest_.push_back(found);
   return found->second;
@@ -38,7 +39,7 @@ void VoteTally::add(const DecisionMade& decision) {
     ++counts.responses;
     const bool won = response.answer == decision.selected && decision.selected != kNoAnswer;
     if (won) ++counts.won;
-    if (won && response.model == decision.selected_model) ++counts.led;
+    if (won && internal::same_text(response.model, decision.selected_model)) ++counts.led;
     if (!response.confidence || response.abstained) continue;
     ++counts.stated[static_cast<std::size_t>(band_of(*response.confidence, VoteCounts::kBins))];
     ++counts.calibrated[static_cast<std::size_t>(band_of(response.calibrated, VoteCounts::kBins))];

@@ -1,9 +1,11 @@
 // What a decision would be without each of its models: by counting again, where that is not plain to see.
+#include "vote/absence.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "margin/vote.h"
+#include "base/scratch.h"
 
 namespace margin {
 namespace {
@@ -11,18 +13,29 @@ namespace {
 struct Voter {
   ModelId model = 0;
   std::size_t ballot = 0;  // its first
-  double weight = 0.0;
+  double weight = 0.0;     // of all its ballots, whatever their signs
+  double lost = 0.0;       // without it, of the selected answer's score
+  bool supports = false;   // the selected answer
 };
+using Voters = std::pmr::vector<Voter>;
 
 // The models that vote, in ballot order; of more than `models_max` those whose ballots weigh most.
-std::vector<Voter> voters_to_try(const Vote& vote, std::span<const Ballot> ballots, std::size_t models_max) {
-  std::vector<Voter> voters;
+Voters voters_to_try(std::span<const Ballot> ballots, std::span<const double> weights, std::uint32_t selected, std::size_t models_max,
+                     std::pmr::memory_resource* room) {
+  Voters voters(room);
   voters.reserve(ballots.size());
+  ModelId ids_end = 0;  // mostly each model votes once, in the order of joining
   for (std::size_t i = 0; i < ballots.size(); ++i) {
     if (ballots[i].answer == kNoAnswer) continue;
-    const auto known = std::find_if(voters.begin(), voters.end(), [&](const Voter& voter) { return voter.model == ballots[i].model; });
-    Voter& voter = known != voters.end() ? *known : voters.emplace_back(Voter{ballots[i].model, i});
-    if (ballots.size() > models_max) voter.weight += std::fabs(vote.weight(ballots, i));
+    const ModelId model = ballots[i].model;
+    const auto from = model < ids_end ? voters.begin() : voters.end();
+    const auto known = std::find_if(from, voters.end(), [&](const Voter& voter) { return voter.model == model; });
+    Voter& voter = known != voters.end() ? *known : voters.emplace_back(Voter{.model = model, .ballot = i});
+    ids_end = std::max(ids_end, model + 1);
+    voter.weight += std::fabs(weights[i]);
+    if (ballots[i].answer != selected) continue;
+    voter.supports = true;
+    voter.lost += weights[i];
   }
   if (voters.size() > models_max) {
     std::stable_sort(voters.begin(), voters.end(), [](const Voter& a, const Voter& b) { return a.weight > b.weight; });
@@ -39,55 +52,54 @@ double rounding_of(std::size_t ballots) { return 4.0 * std::numeric_limits<doubl
 // takes away, and changes nothing about the others; elsewhere nobody is told.
 class Lead {
  public:
-  Lead(const Vote& vote, std::span<const Ballot> ballots, const Tally& tally) : vote_(vote), ballots_(ballots), selected_(tally.winner) {
+  Lead(const Vote& vote, std::size_t ballots, const Tally& tally) {
     const auto range = vote.addend_range();
-    plain_ = range && range->low >= 0.0 && selected_ != kNoAnswer;
+    plain_ = range && range->low >= 0.0 && tally.winner != kNoAnswer;
     if (!plain_) return;
     double rival = 0.0;
     double size = 0.0;
     for (std::uint32_t answer = 0; answer < tally.scores.size(); ++answer) {
       size += tally.scores[answer];
-      if (answer != selected_) rival = std::max(rival, tally.scores[answer]);
+      if (answer != tally.winner) rival = std::max(rival, tally.scores[answer]);
     }
-    lead_ = tally.scores[selected_] - rival - rounding_of(ballots.size()) * size;
+    lead_ = tally.scores[tally.winner] - rival - rounding_of(ballots) * size;
   }
 
-  [[nodiscard]] bool survives(ModelId absent) const {
-    if (!plain_) return false;
-    double lost = 0.0;
-    bool supports = false;
-    for (std::size_t i = 0; i < ballots_.size(); ++i) {
-      if (ballots_[i].model != absent || ballots_[i].answer != selected_) continue;
-      supports = true;
-      lost += vote_.weight(ballots_, i);
-    }
-    return !supports || lead_ > lost;
-  }
+  [[nodiscard]] bool survives(const Voter& absent) const { return plain_ && (!absent.supports || lead_ > absent.lost); }
 
  private:
-  const Vote& vote_;
-  std::span<const Ballot> ballots_;
-  std::uint32_t selected_;
   bool plain_ = false;
   double lead_ = 0.0;  // less what rounding may do
 };
 
 }  // namespace
 
-std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, const Tally& tally, std::size_t models_max) {
+std::pmr::vector<Absence> internal::decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::span<const double> weights,
+                                                      const Tally& tally, Tally& again, std::size_t models_max,
+                                                      std::pmr::memory_resource* room) {
   const auto answers = static_cast<std::uint32_t>(tally.scores.size());
-  const Lead lead(vote, ballots, tally);
-  std::vector<Absence> decisive;
-  std::vector<Ballot> rest;
-  Tally without;
-  for (const Voter& voter : voters_to_try(vote, ballots, models_max)) {
-    if (lead.survives(voter.model)) continue;
+  const Lead lead(vote, ballots.size(), tally);
+  std::pmr::vector<Absence> decisive(room);
+  std::pmr::vector<Ballot> rest(room);
+  for (const Voter& voter : voters_to_try(ballots, weights, tally.winner, models_max, room)) {
+    if (lead.survives(voter)) continue;
     rest.clear();
+    rest.reserve(ballots.size());
     std::copy_if(ballots.begin(), ballots.end(), std::back_inserter(rest), [&](const Ballot& other) { return other.model != voter.model; });
-    const std::uint32_t winner = vote.count(rest, answers, without);
+    const std::uint32_t winner = vote.count(rest, answers, again);
     if (winner != tally.winner) decisive.push_back({voter.model, winner});
   }
   return decisive;
+}
+
+std::vector<Absence> decisive_absences(const Vote& vote, std::span<const Ballot> ballots, const Tally& tally, std::size_t models_max) {
+  internal::Scratch<4096> scratch;
+  std::pmr::vector<double> weights(&scratch);
+  weights.reserve(ballots.size());
+  for (std::size_t i = 0; i < ballots.size(); ++i) weights.push_back(vote.weight(ballots, i));
+  Tally again;
+  const auto decisive = internal::decisive_absences(vote, ballots, weights, tally, again, models_max, &scratch);
+  return {decisive.begin(), decisive.end()};
 }
 
 }  // namespace margin

@@ -14,17 +14,19 @@ constexpr std::uint32_t kSnapshotFormat = 0x4d565431;  // "MVT1"
 
 bool is_probability(double x) { return x >= 0.0 && x <= 1.0; }
 
+inline void check_ballot(const Ballot& ballot, std::uint32_t answers) {
+  MARGIN_CHECK(ballot.model < kModelsMax, "model ids are dense and below kModelsMax");
+  MARGIN_CHECK(ballot.answer < answers || ballot.answer == kNoAnswer, "a ballot names one of the task's answers, or none");
+  MARGIN_CHECK(is_probability(ballot.confidence), "confidence is in [0, 1]");
+}
+
 void check_ballots(std::span<const Ballot> ballots, std::uint32_t answers) {
-  for (const Ballot& ballot : ballots) {
-    MARGIN_CHECK(ballot.model < kModelsMax, "model ids are dense and below kModelsMax");
-    MARGIN_CHECK(ballot.answer < answers || ballot.answer == kNoAnswer, "a ballot names one of the task's answers, or none");
-    MARGIN_CHECK(is_probability(ballot.confidence), "confidence is in [0, 1]");
-  }
+  for (const Ballot& ballot : ballots) check_ballot(ballot, answers);
 }
 
 bool votes(std::span<const Ballot> ballots, std::size_t ballot) {
   MARGIN_CHECK(ballot < ballots.size(), "the ballot is one of the ballots");
-  check_ballots(ballots.subspan(ballot, 1), kNoAnswer);
+  check_ballot(ballots[ballot], kNoAnswer);
   return ballots[ballot].answer != kNoAnswer;
 }
 
