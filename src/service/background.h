@@ -24,7 +24,7 @@ class Background {
 
   // For work that nobody waits for, called by it every now and then: sleeps three times as long as it has worked since the last call, so
   // that it takes a quarter of a processor and keeps whoever wakes beside it waiting for no longer than it works between two calls
-  // (log/background_priority.h says why); and as long as it waited, up to a millisecond, since others worked for it. Does not sleep while
+  // (log/background_priority.h says why); and nine times as long as it waited, up to 9 ms, since others worked for it. Does not sleep while
   // more work waits, or somebody for it, or once it was told to hurry.
   void breathe();
   // The work under way falls behind: it takes no more breath. Costs next to nothing when said again.
