@@ -17,7 +17,7 @@ constexpr std::size_t kAtOnceMax = 256;
 constexpr std::size_t kAtOnceBytesMax = std::size_t{1} << 20;
 
 // So many need not wait for others while the disk has nothing to do.
-constexpr std::size_t kWorthTheDisk = 32;
+constexpr std::size_t kWorthTheDisk = 24;
 
 }  // namespace
 
