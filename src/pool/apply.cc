@@ -75,11 +75,11 @@ ApplyResult PoolState::on(const PoolConfigured& event, Context) {
                           resolved.trust_parameters == config.trust_parameters;
   if (!(same_recipe && same_vote && same_trust)) {
     trust = std::move(*new_trust);
-    for (const DecisionRecord& decision : decisions) decisions.change(decision).share.reset();
+    decisions.change_all([](DecisionRecord& decision) { decision.share.reset(); });
   }
   if (recipe.identifier.empty() || resolved.watched_models_max != config.watched_models_max) {
     watch = PoolWatch(resolved.watched_models_max);
-    for (const DecisionRecord& decision : decisions) decisions.change(decision).opinions.clear();
+    decisions.change_all([](DecisionRecord& decision) { decision.opinions.clear(); });
   }
   if (resolved.source_share_max != config.source_share_max) influence = Influence();
   if (resolved.remedy != config.remedy) remedy = std::move(make_remedy(resolved.remedy)).value();

@@ -134,10 +134,17 @@ const DecisionRecord* Decisions::find(Uuid id) const {
 
 DecisionRecord* Decisions::change(Uuid id) {
   const auto number = numbers_.find(id);
-  if (!number) return nullptr;
-  DecisionRecord& record = records_[static_cast<std::size_t>(*number - first_)];
-  if (copy_ && copy_->awaits(*number)) copy_->keep(*number, [&](Encoder& out) { save_record(record, out); });
-  return &record;
+  return number ? &to_be_changed(*number) : nullptr;
+}
+
+void Decisions::change_all(const std::function<void(DecisionRecord&)>& change) {
+  for (std::uint64_t number = first_; number < first_ + records_.size(); ++number) change(to_be_changed(number));
+}
+
+DecisionRecord& Decisions::to_be_changed(std::uint64_t number) {
+  DecisionRecord& record = records_[static_cast<std::size_t>(number - first_)];
+  if (copy_ && copy_->awaits(number)) copy_->keep(number, [&](Encoder& out) { save_record(record, out); });
+  return record;
 }
 
 void Decisions::copy_some(std::size_t records) {

@@ -103,6 +103,7 @@ class Decisions {
   // For whoever changes it; nullptr: there is none.
   [[nodiscard]] DecisionRecord* change(Uuid id);
   [[nodiscard]] DecisionRecord& change(const DecisionRecord& record) { return *change(record.id); }
+  void change_all(const std::function<void(DecisionRecord&)>& change);
   // The id is new and the time no earlier than the last one's.
   DecisionRecord& add(DecisionRecord record);
   // The last outcome that a record waited for has come.
@@ -137,6 +138,7 @@ class Decisions {
 
  private:
   void forget_oldest(const LastLook& last_look);
+  [[nodiscard]] DecisionRecord& to_be_changed(std::uint64_t number);
 
   std::deque<DecisionRecord> records_;  // oldest first
   IdOrder numbers_;                     // of the records; the oldest has first_
