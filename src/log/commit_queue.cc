@@ -92,8 +92,10 @@ bool CommitQueue::commit_at_once(std::unique_lock<std::mutex>& lock) {
 }
 
 void CommitQueue::on_commit(std::function<void()> listener) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   listener_ = std::move(listener);
+  // Whoever replaces one may be about to go.
+  finished_.wait(lock, [this] { return telling_ == 0; });
 }
 
 Status CommitQueue::writable() {
@@ -236,9 +238,15 @@ void CommitQueue::settle(Batch& batch, Status status) {
     acknowledged_ += count;
     health_ = std::move(status);
     listener = listener_;
+    ++telling_;
   }
   finished_.notify_all();
   if (listener) listener();
+  {
+    const std::lock_guard lock(mutex_);
+    --telling_;
+  }
+  finished_.notify_all();
 }
 
 }  // namespace margin::internal

@@ -90,6 +90,7 @@ class CommitQueue {
   const QueueLimits limits_;
   const Store store_;
   std::function<void()> listener_;
+  std::size_t telling_ = 0;  // calls of a listener under way
 
   mutable std::mutex mutex_;
   std::condition_variable arrived_;

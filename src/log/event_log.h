@@ -135,7 +135,8 @@ class EventLog {
   virtual void cork() {}
   virtual void uncork() {}
 
-  // Called after the acknowledgements of each commit, once for all of them. Set before the first append.
+  // Called after the acknowledgements of each commit, once for all of them. Set before the first append; when it is replaced, no call of
+  // the one before is under way any more (so not from within such a call).
   virtual void on_commit(std::function<void()> listener) = 0;
 
   // Records of the pool in order, beginning at `from`: at most `records_max`, and fewer when they are large; none at the end of the log

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <future>
@@ -299,6 +300,22 @@ TEST_P(EventLogConformance, ASnapshotOfManyMegabytesComesBackWhole) {
   for (std::uint64_t n = 0; bytes.size() < (std::size_t{9} << 20); ++n) bytes += std::to_string(n);
   keep_snapshot("a", 1, bytes);
   EXPECT_EQ(log().latest_snapshot("a").value()->bytes, bytes);
+}
+
+// Whoever replaces a listener may go at once: no call of the old one is left.
+TEST_P(EventLogConformance, AReplacedListenerIsNoLongerUnderWay) {
+  std::atomic<bool> entered = false;
+  std::atomic<bool> left = false;
+  log().on_commit([&] {
+    entered = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    left = true;
+  });
+  std::thread appends([&] { append("a", 0, 1); });
+  while (!entered) std::this_thread::yield();
+  log().on_commit([] {});
+  EXPECT_TRUE(left);
+  appends.join();
 }
 
 TEST_P(EventLogConformance, ASnapshotKeptAgainReplacesItself) {
