@@ -391,7 +391,8 @@ TEST_P(EventLogConformance, ErasedTextsAreGoneFromLogAndAudit) {
                              ErasureWanted{.decision = retained, .pool = "a"}, ErasureWanted{.decision = audited, .pool = "none"}});
   ASSERT_TRUE(erased.ok()) << erased.error().message;
   for (const std::uint64_t n : {1U, 4U}) {
-    const auto& made = std::get<DecisionMade>(find("a", n)->event.body);
+    const auto record = find("a", n);
+    const auto& made = std::get<DecisionMade>(record->event.body);
     EXPECT_EQ(made.task, "") << n;
     EXPECT_EQ(made.responses[0].answer_text, "") << n;
     EXPECT_EQ(std::get<DecisionMade>(find("b", n)->event.body).task, "task " + std::to_string(n)) << "another pool's";
