@@ -6,7 +6,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <ctime>
+
+#include "log/background_priority.h"
 
 namespace margin::service {
 namespace {
@@ -14,11 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 void work_for(std::chrono::nanoseconds length) {
-  const auto processor_time = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  };
+  using internal::processor_time;
   for (const auto end = processor_time() + length; processor_time() < end;) {
   }
 }

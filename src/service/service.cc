@@ -1,6 +1,7 @@
 #include "service/service.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 #include "base/digest_stream.h"
@@ -21,6 +22,13 @@ constexpr std::size_t kDecisionsAtOnce = 64;
 
 using Pieces = std::vector<std::string>;
 
+// All of it at once, without a copy.
+template <class P>
+Pieces pieces_of(P& pool) {
+  pool.begin_snapshot();
+  return std::move(*pool.continue_snapshot(std::numeric_limits<std::size_t>::max()));
+}
+
 // Puts them together, and gives each back. How many bytes the snapshot has.
 Result<std::size_t> keep(EventLog& log, std::string_view pool, std::uint64_t offset, Pieces pieces, const Pause& pause = {}) {
   StoredSnapshot snapshot{.offset = offset};
@@ -40,9 +48,9 @@ Result<std::size_t> keep(EventLog& log, std::string_view pool, std::uint64_t off
 }
 
 Result<std::size_t> fold_and_keep(EventLog& log, const std::string& pool, std::uint64_t upto, const Pause& pause) {
-  const auto recovered = margin::recover(log, pool, upto, pause);
+  auto recovered = margin::recover(log, pool, upto, pause);
   if (!recovered) return recovered.error();
-  return keep(log, pool, recovered->next, {recovered->pool.snapshot()}, pause);
+  return keep(log, pool, recovered->next, pieces_of(recovered->pool), pause);
 }
 
 // With every parameter spelled out, as a pool that was configured so says it.
@@ -434,7 +442,7 @@ void Service::keep_snapshots() {
   background_.wait();
   for (const auto& [name, pool] : pools_) {
     if (pool->needs_fold() || pool->next_offset() == 0) continue;
-    const auto kept = keep(log_, name, pool->next_offset(), {pool->pool().snapshot()});
+    const auto kept = keep(log_, name, pool->next_offset(), pieces_of(*pool));
     if (!kept) options_.complain("pool " + name + ": no snapshot was kept: " + kept.error().message);
   }
 }
