@@ -20,8 +20,8 @@ struct Uuid {
 
   // Version 7 from a clock in milliseconds since 1970 (0 <= time_ms < 2^48) and 74 bits of `random`.
   [[nodiscard]] static Uuid make(std::int64_t time_ms, Random& random);
-  // A greater one of the same millisecond, by a random step of up to 2^40 of the 2^74 there are; of the next one when these are used up.
-  // For an id of version 7.
+  // A later one of the same millisecond: the 12 bits behind the time count on, the 62 after them are new; of the next millisecond when they
+  // cannot. So first halves grow. For an id of version 7.
   [[nodiscard]] Uuid later(Random& random) const;
   // The 8-4-4-4-12 form, either case. kInvalidArgument for anything else. Any version is accepted: clients bring ids of their own.
   [[nodiscard]] static Result<Uuid> parse(std::string_view text);

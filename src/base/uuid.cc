@@ -5,19 +5,22 @@
 
 namespace margin {
 
+namespace {
+
+// The half behind the time: 62 random bits below the two that say what kind of id it is.
+std::uint64_t random_half(Random& random) { return (random.bits() >> 2) | (std::uint64_t{1} << 63); }
+
+}  // namespace
+
 Uuid Uuid::make(std::int64_t time_ms, Random& random) {
   MARGIN_CHECK(time_ms >= 0 && time_ms < (std::int64_t{1} << 48), "a UUIDv7 holds 48 bits of milliseconds");
   const std::uint64_t high = (static_cast<std::uint64_t>(time_ms) << 16) | 0x7000 | (random.bits() & 0xfff);
-  const std::uint64_t low = (random.bits() >> 2) | (std::uint64_t{1} << 63);
-  return {high, low};
+  return {high, random_half(random)};
 }
 
 Uuid Uuid::later(Random& random) const {
-  constexpr std::uint64_t kRandom = (std::uint64_t{1} << 62) - 1;  // of `low`, below the two bits that say what kind of id it is
-  const std::uint64_t sum = (low & kRandom) + 1 + (random.bits() >> 24);
-  Uuid next{high, (low & ~kRandom) | (sum & kRandom)};
-  if (sum > kRandom && (++next.high & 0xfff) == 0) return make(time_ms() + 1, random);
-  return next;
+  if ((high & 0xfff) == 0xfff) return make(time_ms() + 1, random);
+  return {high + 1, random_half(random)};
 }
 
 namespace {

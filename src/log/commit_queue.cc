@@ -31,7 +31,11 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
   if (entry.note.size() > kNoteBytesMax) {
     return {ErrorCode::kLimit, "note: " + std::to_string(entry.note.size()) + " bytes, at most " + std::to_string(kNoteBytesMax)};
   }
-  Waiting item{.pool = entry.pool, .id = entry.event.id, .acknowledge = std::move(acknowledge), .since = Clock::now()};
+  Waiting item{.pool = entry.pool,
+               .id = entry.event.id,
+               .time_ms = entry.event.time_ms,
+               .acknowledge = std::move(acknowledge),
+               .since = Clock::now()};
   encode(entry.event, entry.mark, entry.note, item.bytes);
   if (item.bytes.size() > kRecordBytesMax) {
     return {ErrorCode::kLimit, "event: " + std::to_string(item.bytes.size()) + " bytes, at most " + std::to_string(kRecordBytesMax)};

@@ -25,6 +25,7 @@ namespace margin::internal {
 struct Waiting {
   std::string pool;
   Uuid id;
+  std::int64_t time_ms = 0;
   std::string bytes;
   EventLog::Acknowledge acknowledge;
   std::chrono::steady_clock::time_point since{};

@@ -11,12 +11,13 @@
 #include "log/codec.h"
 #include "log/limits.h"
 #include "log/store_format.h"
+#include "log/stored_row.h"
 
 namespace margin::internal {
 namespace {
 
 // Rows held in memory at a time: they are changed only after they have been read.
-constexpr std::int64_t kRowsAtOnce = 500;
+constexpr std::int64_t kRowsAtOnce = 50;
 
 struct Row {
   std::int64_t number = 0;
@@ -93,19 +94,33 @@ class StoreEraser {
     Status status = database_.prepare(update, "UPDATE events SET chain = ?2, record = ?3 WHERE row = ?1");
     if (status.ok()) status = database_.prepare(update_head, "UPDATE pools SET head = ?2 WHERE pool = ?1");
     if (!status) return status;
-    std::uint64_t before = pool.base;  // the chain as it was, and as it becomes
+    std::uint64_t before = pool.base;
     std::uint64_t after = pool.base;
-    status =
-        each_row("SELECT row, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3", pool, [&](Row& row) -> Status {
-          before = chain_next(before, row.record);
-          if (before != row.checksum) return damaged(pool, row);
-          const Result<bool> erased = texts_.erase(row.record, pool.name, offset_of(row.number), TextEraser::Folded::kStill);
-          if (!erased) return erased.error();
-          after = chain_next(after, row.record);
-          return after == before ? Status() : update(row.number, after, std::string_view(row.record)).finish();
-        });
+    status = each_row("SELECT row, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3", pool,
+                      [&](const Row& row) -> Status {
+                        RowContent content;
+                        if (Status erased = in_row(pool, row, content, before, after); !erased) return erased;
+                        return after == before ? Status() : update(row.number, after, content.bytes()).finish();
+                      });
     if (!status || after == before) return status;
     return update_head(pool.number, after).finish();
+  }
+
+  // `content` becomes what the row is to hold; `before` and `after` are the chains, as they were and as they become.
+  Status in_row(const PoolRows& pool, const Row& row, RowContent& content, std::uint64_t& before, std::uint64_t& after) {
+    RowRecords records(row.record, row.checksum);
+    std::uint64_t offset = offset_of(row.number) + 1 - records.count();
+    for (std::uint64_t i = 0; i < records.count(); ++i, ++offset) {
+      const std::optional<RowRecords::Stored> stored = records.next();
+      if (!stored || chain_next(before, stored->bytes) != stored->chain) return damaged(pool, offset);
+      before = stored->chain;
+      std::string record(stored->bytes);
+      const Result<bool> erased = texts_.erase(record, pool.name, offset, TextEraser::Folded::kStill);
+      if (!erased) return erased.error();
+      after = chain_next(after, record);
+      content.add(after, record);
+    }
+    return {};
   }
 
   Status in_audit(const PoolRows& pool) {
@@ -114,16 +129,16 @@ class StoreEraser {
     return each_row("SELECT row, checksum, record FROM audit WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3", pool,
                     [&](Row& row) -> Status {
                       const auto seed = static_cast<std::uint64_t>(row.number);
-                      if (chain_next(seed, row.record) != row.checksum) return damaged(pool, row);
+                      if (chain_next(seed, row.record) != row.checksum) return damaged(pool, offset_of(row.number));
                       const Result<bool> erased = texts_.erase(row.record, pool.name, offset_of(row.number), TextEraser::Folded::kNoLonger);
                       if (!erased) return erased.error();
                       return *erased ? update(row.number, chain_next(seed, row.record), std::string_view(row.record)).finish() : Status();
                     });
   }
 
-  static Error damaged(const PoolRows& pool, const Row& row) {
-    return {ErrorCode::kCorrupt, "event " + std::to_string(offset_of(row.number)) + " of pool " + printable(pool.name) +
-                                     " is damaged: its bytes do not match their checksum"};
+  static Error damaged(const PoolRows& pool, std::uint64_t offset) {
+    return {ErrorCode::kCorrupt,
+            "event " + std::to_string(offset) + " of pool " + printable(pool.name) + " is damaged: its bytes do not match their checksum"};
   }
 
   Database& database_;

@@ -26,7 +26,9 @@ class SqliteLogFixture : public testing::Test {
     const Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path());
     return log ? Error{ErrorCode::kConflict, "it opened"} : log.error();
   }
+  // In few commits; each has its events in one row.
   void append(std::uint64_t first, std::uint64_t last) {
+    log_->cork();
     for (std::uint64_t n = first; n < last; ++n) {
       const Status taken = log_->append({.pool = "p", .event = numbered_event(n)}, [n](const Result<std::uint64_t>& offset) {
         ASSERT_TRUE(offset.ok()) << offset.error().message;
@@ -36,6 +38,10 @@ class SqliteLogFixture : public testing::Test {
     }
     log_->flush();
   }
+  // Each event has a commit of its own, and so a row.
+  void append_singly(std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t n = first; n < last; ++n) append(n, n + 1);
+  }
   // As a person with the sqlite3 program would.
   void sql(const std::string& statement) {
     sqlite3* handle = nullptr;
@@ -43,6 +49,19 @@ class SqliteLogFixture : public testing::Test {
     char* error = nullptr;
     EXPECT_EQ(sqlite3_exec(handle, statement.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
     sqlite3_close(handle);
+  }
+  // The one value that a query gives.
+  std::string value_of(const std::string& query) {
+    sqlite3* handle = nullptr;
+    EXPECT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
+    std::string value;
+    const auto take = [](void* to, int, char** values, char**) {
+      *static_cast<std::string*>(to) = values[0] == nullptr ? "null" : values[0];
+      return 0;
+    };
+    EXPECT_EQ(sqlite3_exec(handle, query.c_str(), take, &value, nullptr), SQLITE_OK) << query;
+    sqlite3_close(handle);
+    return value;
   }
   // The store as kill -9 would leave it: with its journal.
   void crash() {

@@ -89,7 +89,7 @@ TEST_F(SqliteLogTest, AFlippedByteOfARecordIsFoundByItsOffset) {
 
 TEST_F(SqliteLogTest, AMissingRecordIsFoundByItsOffset) {
   open();
-  append(0, 10);
+  append_singly(0, 10);
   log_.reset();
   sql("DELETE FROM events WHERE row & 0xff = 4");
   open();
@@ -98,7 +98,7 @@ TEST_F(SqliteLogTest, AMissingRecordIsFoundByItsOffset) {
 
 TEST_F(SqliteLogTest, AMissingEndIsFound) {
   open();
-  append(0, 10);
+  append_singly(0, 10);
   log_.reset();
   sql("DELETE FROM events WHERE row & 0xff = 9");
   open();
@@ -108,7 +108,7 @@ TEST_F(SqliteLogTest, AMissingEndIsFound) {
 
 TEST_F(SqliteLogTest, SwappedRecordsAreFound) {
   open();
-  append(0, 10);
+  append_singly(0, 10);
   log_.reset();
   sql("UPDATE events SET row = -1 WHERE row & 0xff = 3; UPDATE events SET row = row - 1 WHERE row & 0xff = 4; "
       "UPDATE events SET row = (SELECT max(row) - 5 FROM events) WHERE row = -1");
@@ -183,36 +183,13 @@ TEST_F(SqliteLogTest, AnEmptyFileInPlaceOfTheStoreIsRefused) {
   EXPECT_EQ(refusal().code, ErrorCode::kCorrupt);
 }
 
-// Layout 1 wrote the ends of the pools with every commit; when it is closed there is no difference but the number.
-TEST_F(SqliteLogTest, AStoreOfLayout1IsTakenOverAndNoLongerForAnOlderMargin) {
-  open();
-  append(0, 5);
-  log_.reset();
-  sql("PRAGMA user_version = 1");
-  EXPECT_EQ(SqliteLog::look(path()).value()->read("p", 0, 10)->size(), 5);
-  open();
-  append(5, 8);
-  EXPECT_EQ(log_->read("p", 0, 10)->size(), 8);
-  log_.reset();
-  sqlite3* handle = nullptr;
-  ASSERT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
-  const auto version = [](void* found, int, char** values, char**) {
-    *static_cast<std::string*>(found) = values[0];
-    return 0;
-  };
-  std::string found;
-  EXPECT_EQ(sqlite3_exec(handle, "PRAGMA user_version", version, &found, nullptr), SQLITE_OK);
-  EXPECT_EQ(found, "2");
-  sqlite3_close(handle);
-}
-
 TEST_F(SqliteLogTest, AStoreOfANewerMarginIsRefusedByName) {
   open();
   log_.reset();
-  sql("PRAGMA user_version = 3");
+  sql("PRAGMA user_version = 4");
   const Error error = refusal();
   EXPECT_EQ(error.code, ErrorCode::kUnsupported);
-  EXPECT_NE(error.message.find("layout 3"), std::string::npos);
+  EXPECT_NE(error.message.find("layout 4"), std::string::npos);
   EXPECT_NE(error.message.find("newer margin"), std::string::npos);
   EXPECT_EQ(SqliteLog::look(path()).error().code, ErrorCode::kUnsupported);
 }

@@ -12,6 +12,7 @@
 #include "log/high_water.h"
 #include "log/limits.h"
 #include "log/store_format.h"
+#include "log/stored_row.h"
 
 namespace margin::internal {
 namespace {
@@ -71,10 +72,11 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(busy_wait.count()));
   // A journal that is there is the writer's to put away, and may be evidence.
   if (!at_rest) sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  if (Status status = database_.execute("PRAGMA query_only = 1"); !status) return status;
   const Result<bool> empty = check_format(database_);
   if (!empty) return empty.error();
   if (*empty) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
+  if (Status status = read_as_newest(database_); !status) return status;
+  if (Status status = database_.execute("PRAGMA query_only = 1"); !status) return status;
   struct Wanted {
     Statement& statement;
     std::string sql;
@@ -86,8 +88,9 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
            Wanted{select_pool_, "SELECT pool, first, next, base, head FROM (" + partitions + ") WHERE name = ?1"},
            Wanted{select_pools_, "SELECT name, first, next FROM (" + partitions + ") ORDER BY name"},
            Wanted{select_chain_, "SELECT chain FROM events WHERE row = ?1"},
-           Wanted{select_events_, "SELECT row, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3"},
-           Wanted{select_event_by_key_, "SELECT row, chain, record FROM events WHERE key = ?1 AND row >= ?2 AND row < ?3 ORDER BY row"},
+           Wanted{select_rows_, "SELECT row, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row"},
+           Wanted{select_key_, "SELECT row, key FROM events WHERE row >= ?1 ORDER BY row LIMIT 1"},
+           Wanted{select_strays_, "SELECT row FROM strays WHERE key = ?1 AND row >= ?2 AND row < ?3 ORDER BY row"},
            Wanted{select_audit_by_key_, "SELECT row, checksum, record FROM audit WHERE key = ?1 AND row >= ?2 AND row < ?3 ORDER BY row"},
            Wanted{select_snapshot_,
                   "SELECT snapshot, offset, digest_high, digest_low FROM snapshots WHERE pool = ?1 AND complete = 1 AND offset <= ?2 "
@@ -103,7 +106,7 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
 
 void SqliteReader::close() {
   const std::lock_guard lock(mutex_);
-  for (Statement* statement : {&begin_, &end_, &select_pool_, &select_pools_, &select_chain_, &select_events_, &select_event_by_key_,
+  for (Statement* statement : {&begin_, &end_, &select_pool_, &select_pools_, &select_chain_, &select_rows_, &select_key_, &select_strays_,
                                &select_audit_by_key_, &select_snapshot_, &select_parts_, &select_snapshots_}) {
     *statement = Statement();
   }
@@ -142,26 +145,39 @@ Result<std::vector<Record>> SqliteReader::read(std::string_view pool, std::uint6
   if (!*found || from >= (*found)->next) return records;
   const Partition& where = **found;
   if (Status status = check_read({where.name, where.first, where.next}, from); !status) return status.error();
-  Result<std::uint64_t> chain = chain_before(where, from);
-  if (!chain) return chain.error();
 
   const std::uint64_t wanted = std::min<std::uint64_t>({records_max, kReadRecordsMax, where.next - from});
-  Execution row = select_events_(row_of(where.number, from), row_of(where.number, where.next), wanted);
+  std::uint64_t chain = 0;
   std::size_t bytes = 0;
+  Execution row = select_rows_(row_of(where.number, from), row_of(where.number, where.next));
   while (records.size() < wanted && bytes < kReadBytesMax) {
-    const std::uint64_t offset = from + records.size();
+    const std::uint64_t next = from + records.size();
     const Result<bool> more = row.next();
     if (!more) return more.error();
-    if (!*more || offset_of(row.integer(0)) != offset) return damaged(pool, offset, kMissing);
-    const std::string_view stored = row.bytes(2);
-    *chain = chain_next(*chain, stored);
-    if (*chain != row.bits(1)) return damaged(pool, offset, kChanged);
-    Result<Record> record = decode(stored, pool, offset);
-    if (!record) return record.error();
-    bytes += stored.size();
-    records.push_back(std::move(record).value());
+    if (!*more) return damaged(pool, next, kMissing);
+    RowRecords stored(row.bytes(2), row.bits(1));
+    std::uint64_t offset = offset_of(row.integer(0)) + 1 - stored.count();
+    // Only the first row may begin earlier.
+    if (offset > next || (offset < next && next != from)) return damaged(pool, next, kMissing);
+    if (offset == from) {
+      const Result<std::uint64_t> before = chain_before(where, from);
+      if (!before) return before.error();
+      chain = *before;
+    }
+    for (std::uint64_t i = 0; i < stored.count() && records.size() < wanted && bytes < kReadBytesMax; ++i, ++offset) {
+      const std::optional<RowRecords::Stored> each = stored.next();
+      if (!each) return damaged(pool, offset, kChanged);
+      if (offset >= from) {
+        if (chain_next(chain, each->bytes) != each->chain) return damaged(pool, offset, kChanged);
+        Result<Record> record = decode(each->bytes, pool, offset);
+        if (!record) return record.error();
+        bytes += each->bytes.size();
+        records.push_back(std::move(record).value());
+      }
+      chain = each->chain;
+    }
   }
-  if (from + records.size() == where.next && *chain != where.head) {
+  if (from + records.size() == where.next && chain != where.head) {
     return damaged(pool, where.next - 1, "is not the last that was written: the end of the log is damaged");
   }
   return records;
@@ -181,19 +197,55 @@ Result<std::optional<Record>> SqliteReader::find(std::string_view pool, const Uu
 }
 
 Result<std::optional<Record>> SqliteReader::find_retained(const Partition& where, const Uuid& id) {
-  Execution row = select_event_by_key_(id.high, row_of(where.number, where.first), row_of(where.number, where.next));
+  const Result<std::int64_t> row = row_by_key(where, key_of(id));
+  if (!row) return row.error();
+  Result<std::optional<Record>> found = find_in_row(where, *row, id);
+  if (!found || *found) return found;
+  Execution stray = select_strays_(key_of(id), row_of(where.number, where.first), row_of(where.number, where.next));
   while (true) {
-    const Result<bool> more = row.next();
+    const Result<bool> more = stray.next();
     if (!more) return more.error();
     if (!*more) return std::optional<Record>();
-    const std::uint64_t offset = offset_of(row.integer(0));
-    const Result<std::uint64_t> chain = chain_before(where, offset);
-    if (!chain) return chain.error();
-    if (chain_next(*chain, row.bytes(2)) != row.bits(1)) return damaged(where.name, offset, kChanged);
-    Result<Record> record = decode(row.bytes(2), where.name, offset);
+    found = find_in_row(where, stray.integer(0), id);
+    if (!found || *found) return found;
+  }
+}
+
+Result<std::int64_t> SqliteReader::row_by_key(const Partition& where, std::int64_t key) {
+  std::int64_t begin = row_of(where.number, where.first);
+  std::int64_t end = row_of(where.number, where.next);
+  while (begin < end) {
+    const std::int64_t middle = begin + (end - begin) / 2;
+    Execution row = select_key_(middle);
+    const Result<bool> found = row.next();
+    if (!found) return found.error();
+    if (!*found || row.integer(1) >= key) {
+      end = middle;
+    } else {
+      begin = row.integer(0) + 1;
+    }
+  }
+  return begin;
+}
+
+Result<std::optional<Record>> SqliteReader::find_in_row(const Partition& where, std::int64_t at, const Uuid& id) {
+  Execution row = select_rows_(at, row_of(where.number, where.next));
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  if (!*found) return std::optional<Record>();
+  RowRecords stored(row.bytes(2), row.bits(1));
+  std::uint64_t offset = offset_of(row.integer(0)) + 1 - stored.count();
+  Result<std::uint64_t> chain = chain_before(where, offset);
+  if (!chain) return chain.error();
+  for (std::uint64_t i = 0; i < stored.count(); ++i, ++offset) {
+    const std::optional<RowRecords::Stored> each = stored.next();
+    if (!each || chain_next(*chain, each->bytes) != each->chain) return damaged(where.name, offset, kChanged);
+    *chain = each->chain;
+    Result<Record> record = decode(each->bytes, where.name, offset);
     if (!record) return record.error();
     if (record->event.id == id) return std::optional<Record>(std::move(record).value());
   }
+  return std::optional<Record>();
 }
 
 Result<std::optional<Record>> SqliteReader::find_audited(const Partition& where, const Uuid& id) {
@@ -292,6 +344,7 @@ Status SqliteReader::check_file() {
     if (!found) return found.error();
     if (row.bytes(0) != "ok") return {ErrorCode::kCorrupt, "the store is damaged: " + printable(row.bytes(0), 400)};
   }
+  if (Status status = check_keys(); !status) return status;
   Statement audit;
   if (Status status = database_.prepare(audit,
                                         "SELECT pools.name, audit.row, checksum, record FROM audit JOIN pools "
@@ -305,6 +358,28 @@ Status SqliteReader::check_file() {
     if (!more) return more.error();
     if (!*more) return {};
     if (chain_next(row.bits(1), row.bytes(3)) != row.bits(2)) return damaged(row.bytes(0), offset_of(row.integer(1)), kChanged);
+  }
+}
+
+Status SqliteReader::check_keys() {
+  const Result<std::int64_t> version = database_.integer("PRAGMA user_version");
+  if (!version) return version.error();
+  if (*version < kStoreFormat) return {};  // each record has a key of its own
+  Statement keys;
+  if (Status status = database_.prepare(keys, "SELECT row, key FROM events ORDER BY row"); !status) return status;
+  std::int64_t row_before = 0;
+  std::int64_t key_before = 0;
+  Execution row = keys();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return {};
+    if (pool_of(row.integer(0)) == pool_of(row_before) && row.integer(1) < key_before) {
+      return {ErrorCode::kCorrupt, "the store is damaged: row " + std::to_string(row.integer(0)) +
+                                       " of its events has a smaller key than the one before, so that events are not found by their id"};
+    }
+    row_before = row.integer(0);
+    key_before = row.integer(1);
   }
 }
 

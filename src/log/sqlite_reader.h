@@ -50,6 +50,12 @@ class SqliteReader {
   // The chain before the record at `offset`.
   Result<std::uint64_t> chain_before(const Partition& partition, std::uint64_t offset);
   Result<std::optional<Record>> find_retained(const Partition& partition, const Uuid& id);
+  // Whether records can be found by their keys, which never fall from row to row.
+  Status check_keys();
+  // The first row of the pool whose key is at least `key`, or its end.
+  Result<std::int64_t> row_by_key(const Partition& partition, std::int64_t key);
+  // In the row at or after `at`.
+  Result<std::optional<Record>> find_in_row(const Partition& partition, std::int64_t at, const Uuid& id);
   Result<std::optional<Record>> find_audited(const Partition& partition, const Uuid& id);
 
   std::mutex mutex_;
@@ -60,8 +66,9 @@ class SqliteReader {
   Statement select_pool_;
   Statement select_pools_;
   Statement select_chain_;
-  Statement select_events_;
-  Statement select_event_by_key_;
+  Statement select_rows_;
+  Statement select_key_;
+  Statement select_strays_;
   Statement select_audit_by_key_;
   Statement select_snapshot_;
   Statement select_parts_;

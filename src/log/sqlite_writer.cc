@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -19,7 +20,7 @@ namespace margin::internal {
 namespace {
 
 // Compaction yields to commits after this many events.
-constexpr std::int64_t kCompactedAtOnce = 1'000;
+constexpr std::uint64_t kCompactedAtOnce = 1'000;
 // As does the removal of snapshots, after this many parts.
 constexpr std::int64_t kPartsAtOnce = 4;
 
@@ -80,12 +81,15 @@ Status SqliteWriter::prepare() {
     std::string sql;
   };
   for (const auto& [statement, sql] : {
-           Wanted{select_pool_, std::string("SELECT pool, first, next, base, head FROM (") + kPartitions + ") WHERE name = ?1"},
+           Wanted{select_pool_, std::string("SELECT pool, first, next, base, head, key FROM (") + kPartitions + ") WHERE name = ?1"},
            Wanted{insert_pool_, "INSERT INTO pools (name, first, next, base, head) VALUES (?1, 0, 0, ?2, ?2) RETURNING pool"},
            Wanted{update_pool_, "UPDATE pools SET first = ?2, next = ?3, base = ?4, head = ?5 WHERE pool = ?1"},
-           Wanted{insert_event_, "INSERT INTO events (row, key, chain, record) VALUES (?1, ?2, ?3, ?4)"},
-           Wanted{select_events_, "SELECT row, key, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row LIMIT ?3"},
-           Wanted{delete_events_, "DELETE FROM events WHERE row >= ?1 AND row < ?2"},
+           Wanted{insert_row_, "INSERT INTO events (row, key, chain, record) VALUES (?1, ?2, ?3, ?4)"},
+           Wanted{insert_stray_, "INSERT INTO strays (key, row) VALUES (?1, ?2)"},
+           Wanted{select_rows_, "SELECT row, chain, record FROM events WHERE row >= ?1 AND row < ?2 ORDER BY row"},
+           Wanted{update_row_, "UPDATE events SET record = ?2 WHERE row = ?1"},
+           Wanted{delete_rows_, "DELETE FROM events WHERE row >= ?1 AND row < ?2"},
+           Wanted{delete_strays_, "DELETE FROM strays WHERE row >= ?1 AND row < ?2"},
            Wanted{insert_audit_, "INSERT INTO audit (row, key, checksum, record) VALUES (?1, ?2, ?3, ?4)"},
            Wanted{latest_snapshot_, "SELECT max(offset) FROM snapshots WHERE pool = ?1 AND complete = 1"},
            Wanted{insert_snapshot_,
@@ -131,9 +135,9 @@ void SqliteWriter::close() {
       return {};
     }));
   }
-  for (Statement* statement :
-       {&select_pool_, &insert_pool_, &update_pool_, &insert_event_, &select_events_, &delete_events_, &insert_audit_, &latest_snapshot_,
-        &insert_snapshot_, &insert_part_, &complete_snapshot_, &replace_snapshots_, &trim_snapshots_, &drop_old_snapshots_, &drop_parts_}) {
+  for (Statement* statement : {&select_pool_, &insert_pool_, &update_pool_, &insert_row_, &insert_stray_, &select_rows_, &update_row_,
+                               &delete_rows_, &delete_strays_, &insert_audit_, &latest_snapshot_, &insert_snapshot_, &insert_part_,
+                               &complete_snapshot_, &replace_snapshots_, &trim_snapshots_, &drop_old_snapshots_, &drop_parts_}) {
     *statement = Statement();
   }
   journal_ = Descriptor();
@@ -156,7 +160,10 @@ Result<SqliteWriter::Partitions::iterator> SqliteWriter::partition(std::string_v
     const Result<bool> found = row.next();
     if (!found) return found.error();
     if (*found) {
-      return partitions_.emplace(pool, Partition{row.integer(0), row.bits(1), row.bits(2), row.bits(3), row.bits(4)}).first;
+      return partitions_
+          .emplace(pool,
+                   Partition{row.integer(0), row.bits(1), row.bits(2), row.bits(3), row.bits(4), row.null(5) ? kNoKey : row.integer(5)})
+          .first;
     }
   }
   Execution row = insert_pool_(pool, chain_start(pool));
@@ -167,18 +174,39 @@ Result<SqliteWriter::Partitions::iterator> SqliteWriter::partition(std::string_v
 }
 
 Status SqliteWriter::insert(std::span<Waiting> batch) {
+  std::vector<Partition*> gathering;
   for (Waiting& item : batch) {
     const Result<Partitions::iterator> found = partition(item.pool);
     if (!found) return found.error();
     Partition& where = (*found)->second;
-    item.offset = where.next++;
-    where.head = chain_next(where.head, item.bytes);
-    if (Status status = insert_event_(row_of(where.number, item.offset), item.id.high, where.head, std::string_view(item.bytes)).finish();
-        !status) {
-      return status;
+    if (!where.gathered.takes(item.bytes)) {
+      if (Status status = insert_gathered(where); !status) return status;
+    } else if (where.gathered.empty()) {
+      gathering.push_back(&where);
     }
+    if (Status status = gather(where, item); !status) return status;
+  }
+  for (Partition* where : gathering) {
+    if (Status status = insert_gathered(*where); !status) return status;
   }
   return {};
+}
+
+Status SqliteWriter::gather(Partition& where, Waiting& item) {
+  item.offset = where.next++;
+  where.head = chain_next(where.head, item.bytes);
+  where.gathered.add(where.head, item.bytes);
+  const std::int64_t key = key_of(item.id);
+  if (key <= where.key || !is_of_its_time(item.id, item.time_ms)) return insert_stray_(key, row_of(where.number, item.offset)).finish();
+  where.gathered_key = std::max(where.gathered_key, key);
+  return {};
+}
+
+Status SqliteWriter::insert_gathered(Partition& where) {
+  where.key = std::max(where.key, where.gathered_key);
+  Status status = insert_row_(row_of(where.number, where.next - 1), where.key, where.head, where.gathered.bytes()).finish();
+  where.gathered.clear();
+  return status;
 }
 
 Status SqliteWriter::update(const Partition& where) {
@@ -317,7 +345,7 @@ Result<bool> SqliteWriter::drop_parts() {
 
 Result<bool> SqliteWriter::compact_some(std::string_view pool, std::uint64_t before, AuditKept kept) {
   bool more = false;
-  const Status status = in_transaction([&]() -> Status {
+  const Status done = in_transaction([&]() -> Status {
     const auto known = partition(pool);
     if (!known) return known.error();
     Partition& where = (*known)->second;
@@ -326,37 +354,61 @@ Result<bool> SqliteWriter::compact_some(std::string_view pool, std::uint64_t bef
     if (Status possible = check_compaction(pool, before, *latest); !possible) return possible;
     if (where.first >= before) return {};
 
-    const std::int64_t begin = row_of(where.number, where.first);
-    {
-      Execution row = select_events_(begin, row_of(where.number, before), kCompactedAtOnce);
-      while (true) {
-        const Result<bool> found = row.next();
-        if (!found) return found.error();
-        if (!*found) break;
-        const std::string_view record = row.bytes(3);
-        const std::uint64_t offset = offset_of(row.integer(0));
-        where.base = chain_next(where.base, record);
-        if (offset != where.first || where.base != row.bits(2)) {
-          return {ErrorCode::kCorrupt, "event " + std::to_string(where.first) + " of pool " + printable(pool) + " is damaged or missing"};
-        }
-        ++where.first;
-        const Result<std::string> rest = audited(record, pool, offset, kept);
-        if (!rest) return rest.error();
-        if (rest->empty()) continue;
-        if (Status inserted =
-                insert_audit_(row.integer(0), row.integer(1), chain_next(row.bits(0), *rest), std::string_view(*rest)).finish();
-            !inserted) {
-          return inserted;
-        }
-      }
-    }
-    if (Status deleted = delete_events_(begin, row_of(where.number, where.first)).finish(); !deleted) return deleted;
+    const std::uint64_t first = where.first;
+    if (Status taken = take_out(pool, where, std::min(before, first + kCompactedAtOnce), kept); !taken) return taken;
+    if (Status deleted = delete_rows_(row_of(where.number, first), row_of(where.number, where.first)).finish(); !deleted) return deleted;
     if (Status dropped = drop_old_snapshots_(where.number, where.first).finish(); !dropped) return dropped;
     more = where.first < before;
-    return update(where);
+    Status status = more ? Status() : delete_strays_(row_of(where.number, 0), row_of(where.number, where.first)).finish();
+    return status.ok() ? update(where) : std::move(status);
   });
-  if (!status) return status.error();
+  if (!done) return done.error();
   return more;
+}
+
+// Moves the first record of the pool on to `end`, and what is kept of those before it to the audit. Rows of which nothing is left are the
+// caller's to delete.
+Status SqliteWriter::take_out(std::string_view pool, Partition& where, std::uint64_t end, AuditKept kept) {
+  RowContent rest;  // of a row that goes on behind `end`
+  std::int64_t row_number = 0;
+  {
+    Execution row = select_rows_(row_of(where.number, where.first), row_of(where.number, where.next));
+    while (where.first < end) {
+      const Result<bool> found = row.next();
+      if (!found) return found.error();
+      const auto damaged = [&] {
+        return Error{ErrorCode::kCorrupt,
+                     "event " + std::to_string(where.first) + " of pool " + printable(pool) + " is damaged or missing"};
+      };
+      if (!*found) return damaged();
+      row_number = row.integer(0);
+      RowRecords records(row.bytes(2), row.bits(1));
+      if (offset_of(row_number) + 1 - records.count() != where.first) return damaged();
+      for (std::uint64_t i = 0; i < records.count(); ++i) {
+        const std::optional<RowRecords::Stored> record = records.next();
+        if (!record) return damaged();
+        if (where.first == end) {
+          rest.add(record->chain, record->bytes);
+          continue;
+        }
+        where.base = chain_next(where.base, record->bytes);
+        if (where.base != record->chain) return damaged();
+        if (Status kept_part = keep_in_audit(pool, row_of(where.number, where.first), record->bytes, kept); !kept_part) return kept_part;
+        ++where.first;
+      }
+    }
+  }
+  return rest.empty() ? Status() : update_row_(row_number, rest.bytes()).finish();
+}
+
+Status SqliteWriter::keep_in_audit(std::string_view pool, std::int64_t row, std::string_view record, AuditKept kept) {
+  const Result<std::string> rest = audited(record, pool, offset_of(row), kept);
+  if (!rest) return rest.error();
+  if (rest->empty()) return {};
+  const Result<Record> decoded = decode(*rest, pool, offset_of(row));
+  if (!decoded) return decoded.error();
+  const auto seed = static_cast<std::uint64_t>(row);
+  return insert_audit_(row, key_of(decoded->event.id), chain_next(seed, *rest), std::string_view(*rest)).finish();
 }
 
 }  // namespace margin::internal

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@
 #include "log/event_log.h"
 #include "log/high_water.h"
 #include "log/sqlite.h"
+#include "log/stored_row.h"
 #include "margin/result.h"
 
 namespace margin::internal {
@@ -74,12 +76,17 @@ class SqliteWriter {
   [[nodiscard]] Result<bool> compact_some(std::string_view pool, std::uint64_t before, AuditKept kept);
 
  private:
+  static constexpr std::int64_t kNoKey = std::numeric_limits<std::int64_t>::min();
   struct Partition {
     std::int64_t number = 0;
     std::uint64_t first = 0;
     std::uint64_t next = 0;
     std::uint64_t base = 0;
     std::uint64_t head = 0;
+    std::int64_t key = kNoKey;  // of its last row
+    // What the next row is to hold, and its key.
+    RowContent gathered;
+    std::int64_t gathered_key = kNoKey;
   };
   using Partitions = std::map<std::string, Partition, std::less<>>;
 
@@ -90,7 +97,12 @@ class SqliteWriter {
   Result<Partitions::iterator> partition(std::string_view pool);
   Status write(std::span<Waiting> batch);
   Status insert(std::span<Waiting> batch);
+  // Adds it to what its pool has gathered.
+  Status gather(Partition& where, Waiting& item);
+  Status insert_gathered(Partition& where);
   Status update(const Partition& where);
+  Status take_out(std::string_view pool, Partition& where, std::uint64_t end, AuditKept kept);
+  Status keep_in_audit(std::string_view pool, std::int64_t row, std::string_view record, AuditKept kept);
   void acknowledge(std::size_t events);
   Status carry_all_over();
   // Carries all of it over and cuts it off. False: somebody reads it, for longer than the store's wait.
@@ -118,9 +130,12 @@ class SqliteWriter {
   Statement select_pool_;
   Statement insert_pool_;
   Statement update_pool_;
-  Statement insert_event_;
-  Statement select_events_;
-  Statement delete_events_;
+  Statement insert_row_;
+  Statement insert_stray_;
+  Statement select_rows_;
+  Statement update_row_;
+  Statement delete_rows_;
+  Statement delete_strays_;
   Statement insert_audit_;
   Statement latest_snapshot_;
   Statement insert_snapshot_;
