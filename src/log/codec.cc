@@ -86,6 +86,10 @@ void encode(const Event& event, const std::optional<RequestMark>& mark, std::str
 }
 
 Result<Record> decode(std::string_view bytes, std::string_view pool, std::uint64_t offset) {
+  if (std::optional<Record> decision = bytes.size() > kRecordBytesMax ? std::nullopt : read_decision(bytes)) {
+    decision->offset = offset;
+    return std::move(*decision);
+  }
   const auto where = [&] { return "event " + std::to_string(offset) + " of pool " + printable(pool); };
   auto& envelope = scratch().fresh<wire::Envelope>();
   if (bytes.size() > kRecordBytesMax || !envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || envelope.version() == 0) {

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "event_samples.h"
+#include "log/wire_decision.h"
 #include "margin/random.h"
 
 namespace margin::internal {
@@ -45,6 +46,53 @@ TEST(Codec, RandomEventsComeBack) {
     ASSERT_EQ(decoded(bytes, record.offset), record) << "number " << i;
     ASSERT_EQ(encoded(decoded(bytes)), bytes) << "number " << i;
   }
+}
+
+// Field 15 of the envelope, which nobody knows: after it a record is read by Protocol Buffers.
+const std::string kUnknownField("\x78\x05", 2);
+
+// Decisions are read without Protocol Buffers, which says the same.
+TEST(Codec, EveryDecisionIsReadAsProtocolBuffersReadsIt) {
+  Random random(20240602);
+  std::uint64_t decisions = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const Record record = random_record(random);
+    const std::string bytes = encoded(record);
+    const std::optional<Record> read = read_decision(bytes);
+    ASSERT_EQ(read.has_value(), std::holds_alternative<DecisionMade>(record.event.body));
+    if (!read) continue;
+    ++decisions;
+    ASSERT_FALSE(read_decision(bytes + kUnknownField).has_value());
+    ASSERT_EQ(*read, decoded(bytes + kUnknownField)) << "number " << i;
+  }
+  EXPECT_GT(decisions, 1'000U);
+}
+
+TEST(Codec, WhateverIsReadAsADecisionProtocolBuffersReadsToo) {
+  Random random(20240603);
+  std::uint64_t changed = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const Record record = random_record(random);
+    if (!std::holds_alternative<DecisionMade>(record.event.body)) continue;
+    std::string bytes = encoded(record);
+    const std::string before = bytes;
+    for (std::uint64_t edits = 1 + random.below(3); edits > 0; --edits) {
+      const std::size_t place = random.below(bytes.size());
+      switch (random.below(4)) {
+        case 0: bytes[place] = static_cast<char>(bytes[place] ^ (1 << random.below(8))); break;
+        case 1: bytes[place] = static_cast<char>(random.below(256)); break;
+        case 2: bytes.insert(place, 1, static_cast<char>(random.below(256))); break;
+        default: bytes.erase(place, 1); break;
+      }
+      if (bytes.empty()) bytes = "x";
+    }
+    const std::optional<Record> read = read_decision(bytes);
+    if (!read) continue;
+    changed += bytes != before ? 1U : 0U;
+    // Encoded again, since not-a-number is not equal to itself.
+    ASSERT_EQ(encoded(*read), encoded(decoded(bytes + kUnknownField))) << "number " << i;
+  }
+  EXPECT_GT(changed, 1'000U);
 }
 
 TEST(Codec, DoublesSurviveToTheBit) {

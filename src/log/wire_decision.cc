@@ -5,16 +5,25 @@
 
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "log/codec.h"
 
 namespace margin::internal {
 namespace {
 
+using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::CodedOutputStream;
+
+// How the value of a field is written.
+enum Type : unsigned { kVarint = 0, kFixed = 1, kLength = 2 };
+
+constexpr unsigned tag_of(int field, Type type) { return (static_cast<unsigned>(field) << 3) | type; }
 
 // A larger record's room is given back.
 constexpr std::size_t kRoomKept = std::size_t{64} << 10;
@@ -70,8 +79,6 @@ class Backwards {
   }
 
  private:
-  enum Type : unsigned { kVarint = 0, kFixed = 1, kLength = 2 };
-
   void fixed(std::uint64_t value) { CodedOutputStream::WriteLittleEndian64ToArray(value, at_ -= sizeof value); }
   void varint(std::uint64_t value) {
     if (value < 0x80) {
@@ -81,7 +88,7 @@ class Backwards {
       CodedOutputStream::WriteVarint64ToArray(value, at_);
     }
   }
-  void tag(int field, Type type) { varint((static_cast<unsigned>(field) << 3) | type); }
+  void tag(int field, Type type) { varint(tag_of(field, type)); }
   void length(int field, std::size_t bytes) {
     varint(bytes);
     tag(field, kLength);
@@ -179,7 +186,216 @@ std::size_t most_bytes(const DecisionMade& decision) {
   return bytes;
 }
 
+// Reads what Backwards wrote: fields in the order of their numbers, none twice, none unknown. Whoever reads a message asks for all of its
+// fields in that order, and then whether that was all(). What is absent has its default, as in proto3.
+class Forwards {
+ public:
+  explicit Forwards(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
+
+  // Everything was read, and as it was asked for.
+  [[nodiscard]] bool all() const { return at_ == end_ && !failed_; }
+  void fail() {
+    failed_ = true;
+    at_ = end_;
+  }
+
+  // Whether a text or a message comes next under this number.
+  [[nodiscard]] bool has(int field) const { return tag_bytes(field, kLength) != 0; }
+  // Whether it was there.
+  bool present(int field, double& value) {
+    if (!is_next(field, kFixed)) return false;
+    value = std::bit_cast<double>(fixed());
+    return true;
+  }
+  void real(int field, double& value) {
+    if (!present(field, value)) value = 0.0;
+  }
+  void real(int field, std::optional<double>& value) {
+    if (double number = 0.0; present(field, number)) value = number;
+  }
+  [[nodiscard]] std::uint64_t bits(int field) { return is_next(field, kFixed) ? fixed() : 0; }
+  [[nodiscard]] std::uint64_t count(int field, std::uint64_t most) {
+    const std::uint64_t value = is_next(field, kVarint) ? varint() : 0;
+    if (value > most) fail();
+    return value;
+  }
+  [[nodiscard]] std::uint32_t count(int field) {
+    return static_cast<std::uint32_t>(count(field, std::numeric_limits<std::uint32_t>::max()));
+  }
+  void flag(int field, bool& value) { value = count(field, 1) == 1; }
+  [[nodiscard]] std::string_view text(int field) { return is_next(field, kLength) ? stretch() : std::string_view(); }
+  void text(int field, std::string& value) { value = text(field); }
+  void reals(int field, std::vector<double>& values) {
+    const std::string_view bytes = text(field);
+    if (bytes.size() % sizeof(double) != 0) return fail();
+    values.resize(bytes.size() / sizeof(double));
+    Forwards numbers(bytes);
+    for (double& value : values) value = std::bit_cast<double>(numbers.fixed());
+  }
+  template <class T>
+  void message(int field, T& value) {
+    Forwards inner(text(field));
+    take(inner, value);
+    if (!inner.all()) fail();
+  }
+  template <class T>
+  void messages(int field, std::vector<T>& values) {
+    const char* const first = at_;
+    std::size_t count = 0;
+    for (; is_next(field, kLength); ++count) static_cast<void>(stretch());
+    if (failed_ || count == 0) return;
+    at_ = first;
+    values.resize(count);
+    for (T& value : values) message(field, value);
+  }
+
+ private:
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  [[nodiscard]] unsigned byte(std::size_t place) const { return static_cast<unsigned char>(at_[place]); }
+  // How many bytes the tag takes, if it is what comes next; else 0.
+  [[nodiscard]] std::size_t tag_bytes(int field, Type type) const {
+    const unsigned tag = tag_of(field, type);
+    if (tag < 0x80) return left() > 0 && byte(0) == tag ? 1 : 0;
+    return left() > 1 && byte(0) == ((tag & 0x7f) | 0x80) && byte(1) == tag >> 7 ? 2 : 0;
+  }
+  bool is_next(int field, Type type) {
+    const std::size_t bytes = tag_bytes(field, type);
+    at_ += bytes;
+    return bytes != 0;
+  }
+  std::uint64_t fixed() {
+    std::uint64_t value = 0;
+    if (left() < sizeof value) {
+      fail();
+    } else {
+      CodedInputStream::ReadLittleEndian64FromArray(reinterpret_cast<const std::uint8_t*>(at_), &value);
+      at_ += sizeof value;
+    }
+    return value;
+  }
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && left() > 0; shift += 7) {
+      const std::uint64_t next = byte(0);
+      if (shift == 63 && next > 1) break;
+      ++at_;
+      value |= (next & 0x7f) << shift;
+      if (next < 0x80) return value;
+    }
+    fail();
+    return 0;
+  }
+  std::string_view stretch() {
+    const std::uint64_t size = varint();
+    if (size > left()) fail();
+    if (failed_) return {};
+    const std::string_view bytes(at_, size);
+    at_ += size;
+    return bytes;
+  }
+
+  const char* at_;
+  const char* end_;
+  bool failed_ = false;
+};
+
+void take(Forwards& from, Term& to) {
+  using Message = wire::Term;
+  auto& [name, value] = to;
+  from.text(Message::kNameFieldNumber, name);
+  from.real(Message::kValueFieldNumber, value);
+}
+
+void take(Forwards& from, RecordedResponse& to) {
+  using Message = wire::RecordedResponse;
+  auto& [model, channel, confidence, answer, answer_text, abstained, calibrated, audit, factor, band, n, weight, terms] = to;
+  from.text(Message::kModelFieldNumber, model);
+  from.text(Message::kChannelFieldNumber, channel);
+  from.real(Message::kConfidenceFieldNumber, confidence);
+  answer = from.count(Message::kAnswerFieldNumber) - 1;
+  from.text(Message::kAnswerTextFieldNumber, answer_text);
+  from.flag(Message::kAbstainedFieldNumber, abstained);
+  from.real(Message::kCalibratedFieldNumber, calibrated);
+  from.real(Message::kAuditFieldNumber, audit);
+  from.real(Message::kFactorFieldNumber, factor);
+  band = from.count(Message::kBandFieldNumber);
+  from.real(Message::kNFieldNumber, n);
+  from.real(Message::kWeightFieldNumber, weight);
+  from.messages(Message::kTermsFieldNumber, terms);
+}
+
+void take(Forwards& from, Digest& to) {
+  auto& [high, low] = to;
+  high = from.bits(wire::Hash::kHighFieldNumber);
+  low = from.bits(wire::Hash::kLowFieldNumber);
+}
+
+void take(Forwards& from, Sureness& to) {
+  using Message = wire::Sureness;
+  auto& [p_correct, low, high, effective_n, status] = to;
+  from.real(Message::kPCorrectFieldNumber, p_correct);
+  from.real(Message::kLowFieldNumber, low);
+  from.real(Message::kHighFieldNumber, high);
+  from.real(Message::kEffectiveNFieldNumber, effective_n);
+  status = static_cast<TrustStatus>(from.count(Message::kStatusFieldNumber, static_cast<std::uint64_t>(TrustStatus::kCalibrated)));
+}
+
+void take(Forwards& from, DecisiveModel& to) {
+  auto& [model, answer] = to;
+  from.text(wire::DecisiveModel::kModelFieldNumber, model);
+  answer = from.count(wire::DecisiveModel::kAnswerFieldNumber) - 1;
+}
+
+void take(Forwards& from, DecisionMade& to) {
+  using Message = wire::DecisionMade;
+  auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
+         decisive, audit_rate, probe, vote, propensity] = to;
+  from.text(Message::kTaskFieldNumber, task);
+  from.text(Message::kSegmentFieldNumber, segment);
+  kind = static_cast<AnswerKind>(from.count(Message::kKindFieldNumber, static_cast<std::uint64_t>(AnswerKind::kText)));
+  from.messages(Message::kResponsesFieldNumber, responses);
+  from.messages(Message::kAnswersFieldNumber, answers);
+  selected = from.count(Message::kSelectedFieldNumber) - 1;
+  from.text(Message::kSelectedModelFieldNumber, selected_model);
+  from.real(Message::kShareFieldNumber, share);
+  from.real(Message::kRunnerUpGapFieldNumber, runner_up_gap);
+  from.reals(Message::kScoresFieldNumber, scores);
+  from.message(Message::kSureFieldNumber, sure);
+  from.real(Message::kMaxErrorFieldNumber, max_error);
+  from.flag(Message::kAbstainedFieldNumber, abstained);
+  from.messages(Message::kDecisiveFieldNumber, decisive);
+  from.real(Message::kAuditRateFieldNumber, audit_rate);
+  from.flag(Message::kProbeFieldNumber, probe);
+  from.text(Message::kVoteFieldNumber, vote);
+  if (!from.present(Message::kPropensityFieldNumber, propensity)) propensity = 1.0;
+}
+
+void take(Forwards& from, RequestMark& to) {
+  auto& [key, body] = to;
+  from.message(wire::Mark::kKeyFieldNumber, key);
+  from.message(wire::Mark::kBodyFieldNumber, body);
+}
+
+std::int64_t unzigzag(std::uint64_t value) { return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1)); }
+
 }  // namespace
+
+std::optional<Record> read_decision(std::string_view bytes) {
+  using Message = wire::Envelope;
+  std::optional<Record> record(std::in_place);
+  auto& [offset, event, mark, note] = *record;
+  auto& [id, time_ms, body] = event;
+  Forwards from(bytes);
+  const std::uint64_t version = from.count(Message::kVersionFieldNumber, kFormatVersion);
+  id.high = from.bits(Message::kIdHighFieldNumber);
+  id.low = from.bits(Message::kIdLowFieldNumber);
+  time_ms = unzigzag(from.count(Message::kTimeMsFieldNumber, std::numeric_limits<std::uint64_t>::max()));
+  if (from.has(Message::kMarkFieldNumber)) from.message(Message::kMarkFieldNumber, mark.emplace());
+  from.text(Message::kNoteFieldNumber, note);
+  if (version == 0 || !from.has(Message::kDecisionMadeFieldNumber)) return std::nullopt;
+  from.message(Message::kDecisionMadeFieldNumber, body.emplace<DecisionMade>());
+  return from.all() ? std::move(record) : std::nullopt;
+}
 
 void append_decision(const DecisionMade& decision, std::string& out) {
   thread_local std::vector<std::uint8_t> room;
