@@ -14,6 +14,8 @@ constexpr int kPagesOfTheRest = 256;
 // A journal of 64 MiB is too long. Mostly it does not come to that: it begins anew whenever all of it has been carried over when a commit
 // comes; only commits that never pause make it grow.
 constexpr int kJournalPagesMax = 16'384;
+// No commit for so long: nobody is in a hurry.
+constexpr std::chrono::milliseconds kIdle{200};
 // About a tenth of a millisecond.
 constexpr int kPagesPerBreath = 16;
 
@@ -67,7 +69,9 @@ void Checkpointer::breathe() {
   worked_ = processor_time();
 }
 
-Status Checkpointer::open(const std::string& path, std::chrono::milliseconds busy_wait) {
+Status Checkpointer::open(const std::string& path, std::chrono::milliseconds busy_wait, WhenIdle when_idle) {
+  busy_wait_ = busy_wait;
+  when_idle_ = when_idle;
   Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
   if (!database) return database.error();
   database_ = std::move(database).value();
@@ -93,7 +97,8 @@ void Checkpointer::journal_has(int pages) {
     const std::lock_guard lock(mutex_);
     if (pages < pages_) done_ = tried_ = 0;  // the journal began anew
     pages_ = pages;
-    if (working_ || !worth_while()) return;
+    const bool was_idle = idle_since_ == commits_++;
+    if (working_ || !(was_idle || worth_while())) return;
   }
   changed_.notify_all();
 }
@@ -122,26 +127,55 @@ bool Checkpointer::wants_the_rest_done() {
   return true;
 }
 
+void Checkpointer::carry_over() {
+  // A connection that has read nothing yet does not know of the journal, and would carry nothing over without a word.
+  static_cast<void>(database_.integer("PRAGMA schema_version"));
+  // Passive: beside readers and the writer, as far as they let it. A failure (a full disk) leaves the journal as it was.
+  sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  put_on_disk(database_.handle());
+}
+
+bool Checkpointer::empty() {
+  // A commit that comes meanwhile is made by the log's thread, which may wait. Nobody else is waited for.
+  sqlite3_busy_timeout(database_.handle(), 0);
+  const int result = sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(database_.handle(), static_cast<int>(busy_wait_.count()));
+  return result == SQLITE_OK;
+}
+
+bool Checkpointer::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  const auto due = [this] { return closing_ || worth_while(); };
+  while (true) {
+    changed_.wait(lock, [&] { return due() || idle_since_ != commits_; });
+    if (due()) return false;
+    const std::uint64_t commits = commits_;
+    if (changed_.wait_for(lock, kIdle, due)) return false;
+    if (commits != commits_) continue;
+    idle_since_ = commits;
+    if (when_idle_ == WhenIdle::kEmpty) return true;
+  }
+}
+
 void Checkpointer::work() {
   step_back();
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return closing_ || worth_while(); });
+    const bool idle = wait_for_work(lock);
     if (closing_) return;
     working_ = true;
     const int before = pages_;
     worked_ = processor_time();
     lock.unlock();
-    int done = 0;
-    // A connection that has read nothing yet does not know of the journal, and would carry nothing over without a word.
-    static_cast<void>(database_.integer("PRAGMA schema_version"));
-    // Passive: beside readers and the writer, as far as they let it. A failure (a full disk) leaves the journal as it was.
-    sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, &done);
-    put_on_disk(database_.handle());
+    carry_over();
+    const bool emptied = idle && empty();
     lock.lock();
     working_ = false;
-    // Where a reader or the disk held it up, not again at once but after as many new pages.
-    if (pages_ >= before) done_ = before;
+    if (emptied && idle_since_ == commits_) {
+      pages_ = done_ = tried_ = 0;
+    } else if (pages_ >= before) {
+      // Where a reader or the disk held it up, not again at once but after as many new pages.
+      done_ = before;
+    }
     changed_.notify_all();
   }
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,8 +21,13 @@ class Checkpointer {
   Checkpointer& operator=(const Checkpointer&) = delete;
   ~Checkpointer();
 
+  // What becomes of a journal when no commit has come for a while. Where nobody waits for the disk it is emptied: its file would be paged
+  // out, and the next commits, whose pages do not begin where those of the system do, would wait until it is read again. A journal that is
+  // written over is faster to put on the disk than one that grows.
+  enum class WhenIdle { kEmpty, kKeep };
+
   // A connection of its own to an open store.
-  [[nodiscard]] Status open(const std::string& path, std::chrono::milliseconds busy_wait);
+  [[nodiscard]] Status open(const std::string& path, std::chrono::milliseconds busy_wait, WhenIdle when_idle);
   void close();
 
   // Says how long the journal is, after a commit; a longer one than is good is carried over soon. Never waits.
@@ -40,6 +46,11 @@ class Checkpointer {
   struct PacedFile;
 
   void work();
+  // Holds the lock again when it returns: true when there is none but to empty the journal.
+  bool wait_for_work(std::unique_lock<std::mutex>& lock);
+  void carry_over();
+  // Whether all of it could be carried over and cut off.
+  bool empty();
   void pace_writes();
   // After some pages, as log/background_priority.h says; not while commits wait for the journal to get shorter.
   void breathe();
@@ -54,7 +65,11 @@ class Checkpointer {
   std::condition_variable changed_;
   int pages_ = 0;  // of the journal
   int done_ = 0;   // of those, carried over
-  int tried_ = 0;  // its length when the rest was done and it yet did not begin anew: somebody reads it
+  std::uint64_t commits_ = 0;
+  std::uint64_t idle_since_ = 0;  // so many commits
+  int tried_ = 0;                 // its length when the rest was done and it yet did not begin anew: somebody reads it
+  std::chrono::milliseconds busy_wait_{0};
+  WhenIdle when_idle_ = WhenIdle::kKeep;
   bool working_ = false;
   bool closing_ = false;
   std::chrono::nanoseconds worked_{0};  // processor time of the thread, when it last took breath

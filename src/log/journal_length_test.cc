@@ -68,6 +68,38 @@ TEST_F(JournalLengthTest, GrowsBesideAReaderThatStaysAndShrinksWhenItIsGone) {
   EXPECT_LE(log_->figures().journal_bytes, 3 * kBatch * kMebi);
 }
 
+TEST_F(JournalLengthTest, IsEmptiedWhenNoCommitComesAndWrittenToAgain) {
+  append(kBatch);
+  const auto size = [this] { return std::filesystem::file_size(path() + "-wal"); };
+  EXPECT_GT(size(), kMebi);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto wait_until_empty = [&] {
+    while (size() != 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  wait_until_empty();
+  EXPECT_EQ(size(), 0U);
+  append(2 * kBatch);
+  EXPECT_GT(size(), kMebi);
+  wait_until_empty();
+  EXPECT_EQ(size(), 0U);
+  EXPECT_EQ(log_->read("p", 0, 1)->size(), 1U);
+  EXPECT_EQ(log_->pools()->at(0).next, 3 * kBatch);
+}
+
+TEST_F(JournalLengthTest, IsNotEmptiedUnderAReader) {
+  append(kBatch);
+  sqlite3* reader = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &reader), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM events", nullptr, nullptr, nullptr), SQLITE_OK);
+  append(kBatch);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_GT(std::filesystem::file_size(path() + "-wal"), kMebi);
+  ASSERT_EQ(sqlite3_exec(reader, "SELECT sum(length(record)) FROM events; COMMIT", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(reader);
+  append(kBatch);
+  EXPECT_EQ(log_->pools()->at(0).next, 3 * kBatch);
+}
+
 // How often the other threads of this process went to sleep of their own accord.
 std::uint64_t naps_of_others() {
   std::uint64_t naps = 0;

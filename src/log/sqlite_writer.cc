@@ -37,7 +37,8 @@ Status SqliteWriter::open(const std::string& path, const Options& options) {
   if (status.ok()) status = prepare();
   if (status.ok()) status = check_high_water(path);
   if (status.ok() && options.sync) status = open_journal(path);
-  if (status.ok()) status = checkpointer_.open(path, options.busy_wait);
+  const auto when_idle = options.sync ? Checkpointer::WhenIdle::kKeep : Checkpointer::WhenIdle::kEmpty;
+  if (status.ok()) status = checkpointer_.open(path, options.busy_wait, when_idle);
   // A snapshot that was being written when the process ended; finish_snapshot never came.
   if (status.ok()) status = database_.execute("DELETE FROM snapshots WHERE complete = 0");
   if (status.ok()) return {};
