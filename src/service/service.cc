@@ -184,27 +184,25 @@ Uuid Service::new_id() {
   return last_id_ = last_id_.later(random_);
 }
 
-Prepared Service::prepare(ServedPool& pool, EventBody body, std::optional<Uuid> id) {
+Prepared Service::prepare(ServedPool& pool, EventBody&& body, std::optional<Uuid> id) {
   const std::int64_t time_ms = pool.stamp(options_.clock_ms());
   return {.pool = &pool, .event = {.id = id ? *id : new_id(), .time_ms = time_ms, .body = std::move(body)}};
 }
 
-Status Service::commit(Prepared prepared, Done done) {
-  auto waiting = std::make_shared<Waiting>();
-  Entry entry{.pool = prepared.pool->name(), .event = std::move(prepared.event), .mark = prepared.mark, .note = prepared.note};
+Status Service::commit(Prepared&& prepared, Done done) {
   gather();
-  Status taken = log_.append(entry, [this, waiting](Result<std::uint64_t> offset) {
+  const auto waiting = waiting_.emplace(waiting_.end(), std::move(prepared), std::move(done));
+  Status taken = log_.append(waiting->entry, [this, waiting](Result<std::uint64_t> offset) {
     waiting->acknowledged = std::move(offset);
     const std::lock_guard lock(mutex_);
     acknowledged_.push_back(waiting);
   });
-  if (!taken) return taken;
+  if (!taken) {
+    waiting_.erase(waiting);
+    return taken;
+  }
   // The acknowledgement may be here already, but nobody reads it before drain(), which runs on this thread.
-  prepared.event = std::move(entry.event);
-  if (prepared.mark) prepared.pool->requests().begin(*prepared.mark, prepared.event.id);
-  waiting->prepared = std::move(prepared);
-  waiting->done = std::move(done);
-  ++in_flight_;
+  if (const auto& mark = waiting->entry.mark) waiting->pool.requests().begin(*mark, waiting->entry.event.id);
   return {};
 }
 
@@ -228,19 +226,22 @@ void Service::settle_all() {
 }
 
 void Service::drain() {
-  std::vector<std::shared_ptr<Waiting>> batch;
+  std::vector<AllWaiting::iterator> batch;
   {
     const std::lock_guard lock(mutex_);
     batch.swap(acknowledged_);
   }
-  for (const auto& waiting : batch) settle(*waiting);
+  for (const auto waiting : batch) {
+    AllWaiting settled;
+    settled.splice(settled.end(), waiting_, waiting);
+    settle(*waiting);
+  }
 }
 
-void Service::settle(Waiting& waiting) {
-  --in_flight_;
-  ServedPool& pool = *waiting.prepared.pool;
-  const Event& event = waiting.prepared.event;
-  const std::optional<RequestMark>& mark = waiting.prepared.mark;
+void Service::settle(const Waiting& waiting) {
+  ServedPool& pool = waiting.pool;
+  const Event& event = waiting.entry.event;
+  const std::optional<RequestMark>& mark = waiting.entry.mark;
   if (!waiting.acknowledged->ok()) {
     if (mark) pool.requests().forget(mark->key);
     waiting.done(waiting.acknowledged->error());
