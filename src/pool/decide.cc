@@ -38,13 +38,15 @@ void number_answers(const Question& question, std::span<const Seat> seats, Decis
   std::pmr::vector<std::size_t> response_of(room);
   answers.reserve(seats.size());
   response_of.reserve(seats.size());
-  for (const bool voting : {true, false}) {
+  const auto add = [&](bool voting) {
     for (std::size_t i = 0; i < seats.size(); ++i) {
       if (seats[i].part != voting) continue;
       answers.emplace_back(question.responses[i].answer);
       response_of.push_back(i);
     }
-  }
+  };
+  add(true);
+  if (answers.size() < seats.size()) add(false);
   const AnswerViews views = view_answers(question.kind, answers, room);
   for (std::size_t i = 0; i < response_of.size(); ++i) decision.responses[response_of[i]].answer = views.group[i];
   decision.answers.reserve(views.canonical.size());
@@ -67,7 +69,7 @@ void record(const Response& response, const Seat& seat, const Members& members, 
   if (!seat.part) return;
   const double stated = *response.confidence;
   const Cell& cell = cells[seat.cell];
-  const int band = band_of(stated, cell.calibrator->bands());
+  const int band = cell.evidence.band_of(stated);
   recorded.calibrated = calibrated_by(members, cells, seat, stated);
   recorded.factor = stated > 0.0 ? std::min(recorded.calibrated / stated, std::numeric_limits<double>::max()) : 1.0;
   if (const auto pin = members[seat.model].pin) recorded.factor = *pin;
@@ -98,16 +100,15 @@ struct Electorate {
 void explain_vote(const Vote& vote, const Electorate& electorate, Tally& tally, const Members& members, DecisionMade& decision,
                   std::pmr::memory_resource* room) {
   const auto& ballots = electorate.ballots;
-  std::pmr::vector<double> weights(room);
-  weights.reserve(ballots.size());
+  const bool has_terms = vote.has_terms();
   for (std::size_t i = 0; i < ballots.size(); ++i) {
     RecordedResponse& response = decision.responses[electorate.response_of[i]];
-    response.weight = weights.emplace_back(vote.weight(ballots, i));
-    response.terms = vote.explain(ballots, i);
+    response.weight = tally.weights[i];
+    if (has_terms) response.terms = vote.explain(ballots, i);
   }
   // What is no longer needed of the count has room for another.
   Tally again{.votes = std::move(tally.votes), .scores = std::move(tally.shares), .shares = {}};
-  const auto absences = decisive_absences(vote, ballots, weights, tally, again, kAbsencesMax, room);
+  const auto absences = decisive_absences(vote, ballots, tally.weights, tally, again, kAbsencesMax, room);
   decision.decisive.reserve(absences.size());
   for (const Absence& absence : absences) {
     decision.decisive.push_back({members[absence.model].name, absence.winner});
