@@ -28,8 +28,8 @@ bool find_seats(const std::vector<R>& responses, std::string_view segment, const
   CellId cell = 0;
   const Calibrator* calibrator = nullptr;
   bool ordered = true;
-  for (std::size_t i = 0; i < responses.size(); ++i) {
-    const R& response = responses[i];
+  Seat* seat = seats.data();
+  for (const R& response : responses) {
     ModelId model = guess;
     if (!members.is(guess, response.model)) {
       const auto found = members.find(response.model);
@@ -51,7 +51,7 @@ bool find_seats(const std::vector<R>& responses, std::string_view segment, const
     // So far each model came once, by growing id.
     ordered = ordered && model >= guess;
     guess = model + 1;
-    seats[i] = {model, cell, part};
+    *seat++ = {model, cell, part};
   }
   return !seats.empty() && (ordered || all_apart(Seats(seats, seats.get_allocator())));
 }

@@ -20,21 +20,24 @@ struct Voter {
 };
 using Voters = std::pmr::vector<Voter>;
 
-// The models that vote, in ballot order; of more than `models_max` those whose ballots weigh most.
+// The models that vote, in ballot order; of more than `models_max` those whose ballots weigh most. Where only those who support the
+// selected answer matter (`supporters`), the others may be left out.
 Voters voters_to_try(std::span<const Ballot> ballots, std::span<const double> weights, std::uint32_t selected, std::size_t models_max,
-                     std::pmr::memory_resource* room) {
+                     bool supporters, std::pmr::memory_resource* room) {
+  const bool others = !supporters || ballots.size() > models_max;
   Voters voters(room);
   voters.reserve(ballots.size());
   ModelId ids_end = 0;  // mostly each model votes once, in the order of joining
   for (std::size_t i = 0; i < ballots.size(); ++i) {
-    if (ballots[i].answer == kNoAnswer) continue;
+    const bool supports = ballots[i].answer == selected;
+    if (ballots[i].answer == kNoAnswer || !(supports || others)) continue;
     const ModelId model = ballots[i].model;
     const auto from = model < ids_end ? voters.begin() : voters.end();
     const auto known = std::find_if(from, voters.end(), [&](const Voter& voter) { return voter.model == model; });
     Voter& voter = known != voters.end() ? *known : voters.emplace_back(Voter{.model = model, .ballot = i});
     ids_end = std::max(ids_end, model + 1);
     voter.weight += std::fabs(weights[i]);
-    if (ballots[i].answer != selected) continue;
+    if (!supports) continue;
     voter.supports = true;
     voter.lost += weights[i];
   }
@@ -65,6 +68,8 @@ class Lead {
     lead_ = tally.scores[tally.winner] - rival - rounding_of(ballots) * size;
   }
 
+  // Only the absence of those who support the selected answer could.
+  [[nodiscard]] bool plain() const { return plain_; }
   [[nodiscard]] bool survives(const Voter& absent) const { return plain_ && (!absent.supports || lead_ > absent.lost); }
 
  private:
@@ -120,7 +125,7 @@ std::pmr::vector<Absence> internal::decisive_absences(const Vote& vote, std::spa
   const Lead lead(range, ballots.size(), tally);
   Recount recount(vote, range.has_value(), ballots, weights, static_cast<std::uint32_t>(tally.scores.size()), again, room);
   std::pmr::vector<Absence> decisive(room);
-  for (const Voter& voter : voters_to_try(ballots, weights, tally.winner, models_max, room)) {
+  for (const Voter& voter : voters_to_try(ballots, weights, tally.winner, models_max, lead.plain(), room)) {
     if (lead.survives(voter)) continue;
     const std::uint32_t winner = recount.winner_without(voter.model);
     if (winner != tally.winner) decisive.push_back({voter.model, winner});
