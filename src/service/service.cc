@@ -184,11 +184,6 @@ Uuid Service::new_id() {
   return last_id_ = last_id_.later(random_);
 }
 
-Prepared Service::prepare(ServedPool& pool, EventBody&& body, std::optional<Uuid> id) {
-  const std::int64_t time_ms = pool.stamp(options_.clock_ms());
-  return {.pool = &pool, .event = {.id = id ? *id : new_id(), .time_ms = time_ms, .body = std::move(body)}};
-}
-
 Status Service::commit(Prepared&& prepared, Done done) {
   gather();
   const auto waiting = waiting_.emplace(waiting_.end(), std::move(prepared), std::move(done));
@@ -254,7 +249,7 @@ void Service::settle(const Waiting& waiting) {
     return waiting.done(caught_up.error());
   }
   if (mark) pool.requests().settle(*mark, event.id);
-  finish(pool, event, {offset, pool.apply(offset, event)}, waiting.done);
+  finish(pool, event, Applied{offset, pool.apply(offset, event)}, waiting.done);
   snapshot_when_due(pool);
 }
 
@@ -266,23 +261,25 @@ Status Service::catch_up(ServedPool& pool, std::uint64_t offset) {
     if (records->empty()) return {ErrorCode::kCorrupt, "event " + std::to_string(pool.next_offset()) + " is missing from the log"};
     for (const Record& record : *records) {
       if (record.mark) pool.requests().settle(*record.mark, record.event.id);
-      finish(pool, record.event, {record.offset, pool.apply(record.offset, record.event)}, [](const Result<Applied>&) {});
+      finish(pool, record.event, Applied{record.offset, pool.apply(record.offset, record.event)}, [](const Result<Applied>&) {});
     }
   }
   return {};
 }
 
-void Service::finish(ServedPool& pool, const Event& event, Applied applied, const Done& done) {
-  if (listener_) listener_(pool, event, applied.result);
-  for (const Uuid feedback : applied.result.dropped) {
+// `applied` is no error.
+void Service::finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done) {
+  const ApplyResult& result = applied->result;
+  if (listener_) listener_(pool, event, result);
+  for (const Uuid feedback : result.dropped) {
     options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " came before its decision " + event.id.text() +
                       " and does not fit it: it counts nowhere");
   }
   // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
-  const bool waits = applied.result.status == ApplyStatus::kRefold || (pool.folding && applied.result.status == ApplyStatus::kConflict);
+  const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && result.status == ApplyStatus::kConflict);
   if (!waits) return done(std::move(applied));
   const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
-  fold_again(pool, {done, std::move(applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
+  fold_again(pool, {done, std::move(*applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
 }
 
 Status Service::can_revert(ServedPool& pool, Uuid feedback) {

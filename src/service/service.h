@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "log/event_log.h"
@@ -61,7 +62,7 @@ struct Applied {
 
 class Service {
  public:
-  using Done = std::function<void(Result<Applied>)>;
+  using Done = std::function<void(Result<Applied>&&)>;
   // Called for each event after it was applied.
   using Listener = std::function<void(const ServedPool&, const Event&, const ApplyResult&)>;
 
@@ -83,7 +84,11 @@ class Service {
   [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant_prefix);
 
   // An event for `pool` with a new id (or the caller's) and the time.
-  [[nodiscard]] Prepared prepare(ServedPool& pool, EventBody&& body, std::optional<Uuid> id = {});
+  template <class Body>
+  [[nodiscard]] Prepared prepare(ServedPool& pool, Body&& body, std::optional<Uuid> id = {}) {
+    const std::int64_t time_ms = pool.stamp(options_.clock_ms());
+    return {.pool = &pool, .event = {.id = id ? *id : new_id(), .time_ms = time_ms, .body = std::forward<Body>(body)}};
+  }
   // A new id, by the clock.
   [[nodiscard]] Uuid new_id();
 
@@ -148,7 +153,7 @@ class Service {
     Uuid event;
     std::optional<Uuid> decision;  // of an outcome that contradicted what the fold may take back
   };
-  void finish(ServedPool& pool, const Event& event, Applied applied, const Done& done);
+  void finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done);
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
   void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
   static void answer(const ServedPool& pool, AwaitingFold awaiting);
