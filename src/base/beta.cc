@@ -1,9 +1,9 @@
 #include "base/beta.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/pair_math.h"
+#include "margin/math.h"
 
 namespace margin::internal {
 namespace {
@@ -139,7 +139,7 @@ Pair Beta::quantiles(Pair p) const {
   Pair low = both(0.0);
   Pair high = both(1.0);
   Pair x = near_quantiles(p);
-  x = (x > 0.0) & (x < 1.0) ? x : both(a_ / (a_ + b_));
+  x = ((x > 0.0) & (x < 1.0)) ? x : both(a_ / (a_ + b_));
   PairMask found = {};
   for (int i = 0; i < 200 && !all(found); ++i) {
     const Pair front = this->front(x);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/pair.h"
+#include "margin/math.h"
 
 namespace margin::internal {
 

@@ -100,7 +100,7 @@ void record(const Response& response, const Seat& seat, const Members& members, 
 }
 
 // Says how each ballot counted, and which models decided.
-void explain_vote(const Vote& vote, const Electorate& electorate, Tally& tally, const Members& members, DecisionMade& decision,
+void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& tally, const Members& members, DecisionMade& decision,
                   std::pmr::memory_resource* room) {
   const auto& ballots = electorate.ballots;
   const bool has_terms = vote.has_terms();
@@ -109,8 +109,7 @@ void explain_vote(const Vote& vote, const Electorate& electorate, Tally& tally, 
     response.weight = tally.weights[i];
     if (has_terms) response.terms = vote.explain(ballots, i);
   }
-  // What is no longer needed of the count has room for another.
-  Tally again{.votes = std::move(tally.votes), .scores = std::move(tally.shares), .shares = {}};
+  thread_local Tally again;  // kept for its memory
   const auto absences = decisive_absences(vote, ballots, tally.weights, tally, again, kAbsencesMax, room);
   decision.decisive.reserve(absences.size());
   for (const Absence& absence : absences) {
@@ -139,7 +138,7 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, st
   for (std::size_t i = 0; i < seats.size(); ++i) record(question.responses[i], seats[i], members, cells, decision.responses[i]);
   const Electorate electorate = number_answers(question, seats, decision, room);
 
-  Tally tally;
+  thread_local Tally tally;  // kept for its memory
   vote.tally(electorate.ballots, electorate.answers, tally);
   decision.sure.status = trust.status();
   if (tally.winner != kNoAnswer) {
