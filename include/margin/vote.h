@@ -48,6 +48,7 @@ struct Tally {
   std::size_t ballot = 0;            // the winner's leading response: most confident, first wins a tie; meaningless without a winner
   double share = 0.0;                // the winner's, 0 without a winner; where every score is 0, the answers share alike
   double runner_up_gap = 0.0;        // winner's share minus the next answer's share (all of it when alone)
+  std::vector<double> weights{};     // by ballot: what it added to its answer's score; 0 where it does not vote
 };
 
 // What one more ballot can add to an answer's score, whatever it says.
@@ -76,7 +77,7 @@ class Vote {
   // Counts the ballots. `answers`: how many distinct answers there are; every ballot's answer is below it or kNoAnswer.
   // A ballot out of range (answer, model, confidence) stops the program.
   void tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const;
-  // The first half of it: votes, scores and the winner, which it returns.
+  // The first half of it: votes, scores, weights and the winner, which it returns.
   std::uint32_t count(std::span<const Ballot> ballots, std::uint32_t answers, Tally& tally) const;
   // The same task once its outcomes are known: outcomes[i] in [0, 1] belongs to ballots[i], NaN where it will never be known.
   // An answer's outcome is the largest known one of its responses. `weight` in (0, 1] is that of the feedback. Votes that do not learn
@@ -86,11 +87,13 @@ class Vote {
   // Of the ballots only this one is checked: the others were when they were counted.
   [[nodiscard]] double weight(std::span<const Ballot> ballots, std::size_t ballot) const;
 
-  // nullopt: there are no such bounds, or another ballot changes what the ballots before it add.
+  // nullopt: there are no such bounds, or another ballot changes what the ballots before it add. With bounds the largest score wins.
   [[nodiscard]] virtual std::optional<AddendRange> addend_range() const { return std::nullopt; }
 
   // What that weight is made of, in the order of the formula; empty where there is nothing to add, or no vote.
   [[nodiscard]] std::vector<Term> explain(std::span<const Ballot> ballots, std::size_t ballot) const;
+  // False: never anything, so that nobody need ask.
+  [[nodiscard]] virtual bool has_terms() const { return true; }
 
   // Bytes that restore_vote turns into an equal vote, bit for bit. digest() is the fingerprint of those bytes.
   [[nodiscard]] std::string snapshot() const;

@@ -2,6 +2,8 @@
 // of scalar code on every machine.
 #pragma once
 
+#include <bit>
+
 namespace margin::internal {
 
 using Pair = double __attribute__((vector_size(16)));
@@ -9,5 +11,14 @@ using Pair = double __attribute__((vector_size(16)));
 [[nodiscard]] inline Pair both(double x) { return Pair{x, x}; }
 [[nodiscard]] inline Pair smaller(Pair a, Pair b) { return a < b ? a : b; }
 [[nodiscard]] inline Pair larger(Pair a, Pair b) { return a > b ? a : b; }
+[[nodiscard]] inline Pair absolute(Pair x) {
+  using Bits = unsigned long long __attribute__((vector_size(16)));
+  return std::bit_cast<Pair>(std::bit_cast<Bits>(x) & ~(1ULL << 63));
+}
+
+// What a comparison tells of each; chooses as in `mask ? a : b`.
+using PairMask = decltype(Pair{} < Pair{});
+
+[[nodiscard]] inline bool all(PairMask mask) { return (mask[0] & mask[1]) != 0; }
 
 }  // namespace margin::internal

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/pair.h"
 #include "margin/calibrator.h"
 #include "margin/math.h"
 #include "margin/parameter.h"
@@ -106,10 +107,10 @@ class Closing {
   // The pool's factor by output bin, interpolated between bin centres.
   [[nodiscard]] double recalibration(double p) const {
     const Place at = place(p);
-    return (1.0 - at.share) * bin_factor(at.lower) + at.share * bin_factor(at.upper);
-  }
-  [[nodiscard]] double bin_factor(std::size_t bin) const {
-    return (bin_outcome_[bin] + bin_prior_[bin]) / (bin_predicted_[bin] + bin_prior_[bin]);
+    const auto of_both = [&](const std::vector<double>& bins) { return Pair{bins[at.lower], bins[at.upper]}; };
+    const Pair prior = of_both(bin_prior_);
+    const Pair factors = (of_both(bin_outcome_) + prior) / (of_both(bin_predicted_) + prior);
+    return (1.0 - at.share) * factors[0] + at.share * factors[1];
   }
   void recalibrate(double earned, double outcome, double weight) {
     for (double& x : bin_outcome_) x *= recalibration_keep_;

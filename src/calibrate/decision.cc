@@ -54,11 +54,8 @@ Sureness DecisionTrust::of(double share) const {
   const double worth = learns_across_bins(calibrator_->info()) ? kOwnBin * n + kAllBins * effective_n_of_all() : n;
   // Jeffreys' prior keeps the interval proper where p is 0 or 1, or nothing is known.
   const internal::Beta chance(p * worth + 0.5, (1.0 - p) * worth + 0.5);
-  return {.p_correct = p,
-          .low = std::min(p, chance.quantile(kTail)),
-          .high = std::max(p, chance.quantile(1.0 - kTail)),
-          .effective_n = n,
-          .status = status()};
+  const internal::Pair ends = chance.quantiles(internal::Pair{kTail, 1.0 - kTail});
+  return {.p_correct = p, .low = std::min(p, ends[0]), .high = std::max(p, ends[1]), .effective_n = n, .status = status()};
 }
 
 TrustStatus DecisionTrust::status() const {

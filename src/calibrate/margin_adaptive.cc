@@ -41,11 +41,12 @@ using internal::TemperedOdds;
 constexpr std::size_t kPairsMax = kClocksMax * kLinksMax / 2;
 constexpr std::size_t kDefaultBands = 3;
 constexpr std::size_t kDefaultClocks = 3;
-constexpr std::size_t kDefaultLinks = 3;
+constexpr std::array<unsigned, 3> kDefaultPowers = {0, 1, 4};
+constexpr std::size_t kDefaultLinks = kDefaultPowers.size();
 constexpr std::size_t kDefaultLanes = kDefaultClocks * kDefaultLinks;
 
-// kFixed: of the default shape, with kRoots experts that temper the odds, which the compiler then knows: half the time. Else the shape is
-// the parameters'. kLine: since version 3.
+// kFixed: of the default shape and links, with kRoots experts that temper the odds, which the compiler then knows: half the time. Else
+// they are the parameters'. kLine: since version 3.
 template <bool kFixed, std::size_t kRoots, bool kLine>
 class MarginAdaptive final : public Calibrator, public internal::Clocked {
  public:
@@ -113,7 +114,10 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     if (models_[model].observed) change_taught(present(model) ? 1.0 : -1.0);
   }
 
-  [[nodiscard]] double predict(ModelId model, double confidence) const override { return forecast(model, confidence).closing.final; }
+  // Flat, so that the steps which only learning needs are not kept.
+  [[nodiscard, gnu::flatten]] double predict(ModelId model, double confidence) const override {
+    return forecast(model, confidence).closing.final;
+  }
 
   void learn(const Observation& observation) override {
     Model& owner = models_[observation.model];
@@ -419,9 +423,10 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   }
 
   [[nodiscard]] Forecast forecast(ModelId model, double confidence) const {
-    if (models_[model].epoch != epoch_ && missed_alarm(model) != kNone) [[unlikely]]
-      return forecast_from(model, current(model).data(), confidence);
-    return forecast_from(model, counters(model), confidence);
+    if (models_[model].epoch == epoch_ || missed_alarm(model) == kNone) [[likely]]
+      return forecast_from(model, counters(model), confidence);
+    const Counters then = current(model);
+    return forecast_from(model, then.data(), confidence);
   }
 
   [[nodiscard]] Forecast forecast_from(ModelId model, const Pair* counters, double confidence) const {
@@ -457,12 +462,11 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   }
 
   [[nodiscard]] Lanes powers(double confidence) const {
-    const auto raised = [&](std::size_t l) { return power(confidence, static_cast<unsigned>(links_[l])); };
     std::array<double, kLinksMax> by_link{};
     if constexpr (kFixed) {
-      by_link = {raised(0), raised(1), raised(2)};
+      by_link = {power(confidence, kDefaultPowers[0]), power(confidence, kDefaultPowers[1]), power(confidence, kDefaultPowers[2])};
     } else {
-      for (std::size_t l = 0; l < link_count(); ++l) by_link[l] = raised(l);
+      for (std::size_t l = 0; l < link_count(); ++l) by_link[l] = power(confidence, static_cast<unsigned>(links_[l]));
     }
     const auto of = [&](std::size_t lane) { return lane < lanes() ? by_link[lane % link_count()] : 0.0; };
     Lanes powers;
@@ -658,8 +662,9 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
 // kRoots: as many as there are by default.
 template <std::size_t kRoots, bool kLine>
 std::unique_ptr<Calibrator> make_version(const CalibratorInfo& info, Parameters resolved) {
+  const std::vector<double>& links = list(resolved, "links");
   const bool fixed = static_cast<std::size_t>(integer(resolved, "bands")) == kDefaultBands &&
-                     list(resolved, "clocks").size() == kDefaultClocks && list(resolved, "links").size() == kDefaultLinks &&
+                     list(resolved, "clocks").size() == kDefaultClocks && std::ranges::equal(links, kDefaultPowers) &&
                      (kRoots == 0 || list(resolved, "roots").size() == kRoots);
   if (fixed) return std::make_unique<MarginAdaptive<true, kRoots, kLine>>(info, std::move(resolved));
   return std::make_unique<MarginAdaptive<false, kRoots, kLine>>(info, std::move(resolved));

@@ -1,6 +1,7 @@
 // What jemalloc, which the program is linked with (src/CMakeLists.txt), reads when it starts: room that is no longer used goes back to the
-// system also from the arenas of threads that sleep, such as the one that folds a state again after a revert.
+// system also from the arenas of threads that sleep, such as the one that folds a state again after a revert; and of blocks of every size
+// a thread keeps as many at hand as decisions wait for their commit under load.
 extern "C" {
 extern const char* const malloc_conf;
-const char* const malloc_conf = "background_thread:true";
+const char* const malloc_conf = "background_thread:true,tcache_nslots_small_min:128";
 }

@@ -28,27 +28,51 @@ constexpr double kRounding = 1e-12;
 using Room = Scratch<std::size_t{8} << 10>;
 
 double calibrated_by(const Members& members, const Cells& cells, const Seat& seat, double confidence) {
-  if (const auto pin = members[seat.model].pin) return clip01(*pin * confidence);
+  if (const auto& pin = members[seat.model].pin) return clip01(*pin * confidence);
   return cells[seat.cell].calibrator->calibrate(seat.model, confidence);
 }
 
-// Numbers the answers: first those that vote, so that a vote never sees an answer nobody votes for, then the others.
-void number_answers(const Question& question, std::span<const Seat> seats, DecisionMade& decision, std::pmr::memory_resource* room) {
-  std::pmr::vector<std::optional<std::string_view>> answers(room);
-  std::pmr::vector<std::size_t> response_of(room);
-  answers.reserve(seats.size());
-  response_of.reserve(seats.size());
-  for (const bool voting : {true, false}) {
-    for (std::size_t i = 0; i < seats.size(); ++i) {
-      if (seats[i].part != voting) continue;
-      answers.emplace_back(question.responses[i].answer);
-      response_of.push_back(i);
-    }
+struct Electorate {
+  Electorate(std::size_t ballots_max, std::pmr::memory_resource* room) : ballots(ballots_max, room), response_of(ballots_max, room) {}
+
+  std::pmr::vector<Ballot> ballots;
+  std::pmr::vector<std::size_t> response_of;  // by ballot
+  std::uint32_t answers = 0;
+};
+
+// Numbers the answers: first those that vote, so that a vote never sees an answer nobody votes for, then the others. Those that vote are
+// the electorate.
+Electorate number_answers(const Question& question, std::span<const Seat> seats, DecisionMade& decision, std::pmr::memory_resource* room) {
+  std::pmr::vector<std::size_t> order(seats.size(), room);
+  std::size_t parts = 0;
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    if (seats[i].part) order[parts++] = i;
+  }
+  for (std::size_t i = 0, rest = parts; rest < seats.size(); ++i) {
+    if (!seats[i].part) order[rest++] = i;
+  }
+  std::pmr::vector<std::optional<std::string_view>> answers(seats.size(), room);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (const auto& answer = question.responses[order[i]].answer) answers[i] = *answer;
   }
   const AnswerViews views = view_answers(question.kind, answers, room);
-  for (std::size_t i = 0; i < response_of.size(); ++i) decision.responses[response_of[i]].answer = views.group[i];
   decision.answers.reserve(views.canonical.size());
   for (const std::string_view canonical : views.canonical) decision.answers.push_back(digest_of(canonical));
+
+  Electorate electorate(parts, room);
+  std::size_t ballots = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t answer = views.group[i];
+    RecordedResponse& response = decision.responses[order[i]];
+    response.answer = answer;
+    if (i >= parts || answer == kNoAnswer) continue;
+    electorate.ballots[ballots] = {seats[order[i]].model, answer, response.calibrated};
+    electorate.response_of[ballots++] = order[i];
+    electorate.answers = std::max(electorate.answers, answer + 1);
+  }
+  electorate.ballots.resize(ballots);
+  electorate.response_of.resize(ballots);
+  return electorate;
 }
 
 // Names the responses that should be graded although their answer was not selected; only those that are learned from.
@@ -67,47 +91,26 @@ void record(const Response& response, const Seat& seat, const Members& members, 
   if (!seat.part) return;
   const double stated = *response.confidence;
   const Cell& cell = cells[seat.cell];
-  const int band = band_of(stated, cell.calibrator->bands());
+  const int band = cell.evidence.band_of(stated);
   recorded.calibrated = calibrated_by(members, cells, seat, stated);
   recorded.factor = stated > 0.0 ? std::min(recorded.calibrated / stated, std::numeric_limits<double>::max()) : 1.0;
-  if (const auto pin = members[seat.model].pin) recorded.factor = *pin;
+  if (const auto& pin = members[seat.model].pin) recorded.factor = *pin;
   recorded.band = static_cast<std::uint32_t>(band);
   recorded.n = cell.evidence.of(seat.model, band).count;
 }
 
-struct Electorate {
-  Electorate(const DecisionMade& decision, std::span<const Seat> seats, std::pmr::memory_resource* room)
-      : ballots(room), response_of(room) {
-    ballots.reserve(seats.size());
-    response_of.reserve(seats.size());
-    for (std::size_t i = 0; i < seats.size(); ++i) {
-      const RecordedResponse& response = decision.responses[i];
-      if (!seats[i].part || response.answer == kNoAnswer) continue;
-      ballots.push_back({seats[i].model, response.answer, response.calibrated});
-      response_of.push_back(i);
-      answers = std::max(answers, response.answer + 1);
-    }
-  }
-
-  std::pmr::vector<Ballot> ballots;
-  std::pmr::vector<std::size_t> response_of;  // by ballot
-  std::uint32_t answers = 0;
-};
-
 // Says how each ballot counted, and which models decided.
-void explain_vote(const Vote& vote, const Electorate& electorate, Tally& tally, const Members& members, DecisionMade& decision,
+void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& tally, const Members& members, DecisionMade& decision,
                   std::pmr::memory_resource* room) {
   const auto& ballots = electorate.ballots;
-  std::pmr::vector<double> weights(room);
-  weights.reserve(ballots.size());
+  const bool has_terms = vote.has_terms();
   for (std::size_t i = 0; i < ballots.size(); ++i) {
     RecordedResponse& response = decision.responses[electorate.response_of[i]];
-    response.weight = weights.emplace_back(vote.weight(ballots, i));
-    response.terms = vote.explain(ballots, i);
+    response.weight = tally.weights[i];
+    if (has_terms) response.terms = vote.explain(ballots, i);
   }
-  // What is no longer needed of the count has room for another.
-  Tally again{.votes = std::move(tally.votes), .scores = std::move(tally.shares), .shares = {}};
-  const auto absences = decisive_absences(vote, ballots, weights, tally, again, kAbsencesMax, room);
+  thread_local Tally again;  // kept for its memory
+  const auto absences = decisive_absences(vote, ballots, tally.weights, tally, again, kAbsencesMax, room);
   decision.decisive.reserve(absences.size());
   for (const Absence& absence : absences) {
     decision.decisive.push_back({members[absence.model].name, absence.winner});
@@ -133,10 +136,9 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, st
                         .propensity = question.propensity};
   decision.responses.resize(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) record(question.responses[i], seats[i], members, cells, decision.responses[i]);
-  number_answers(question, seats, decision, room);
+  const Electorate electorate = number_answers(question, seats, decision, room);
 
-  const Electorate electorate(decision, seats, room);
-  Tally tally;
+  thread_local Tally tally;  // kept for its memory
   vote.tally(electorate.ballots, electorate.answers, tally);
   decision.sure.status = trust.status();
   if (tally.winner != kNoAnswer) {

@@ -27,7 +27,7 @@ bool DecisionRecord::holds(std::size_t feedback) const {
          });
 }
 
-DecisionRecord& Decisions::add(DecisionRecord record) {
+DecisionRecord& Decisions::add(DecisionRecord&& record) {
   numbers_.add(record.id);
   if (record.pending()) ++pending_;
   return records_.emplace_back(std::move(record));

@@ -105,7 +105,7 @@ class Decisions {
   [[nodiscard]] DecisionRecord& change(const DecisionRecord& record) { return *change(record.id); }
   void change_all(const std::function<void(DecisionRecord&)>& change);
   // The id is new and the time no earlier than the last one's.
-  DecisionRecord& add(DecisionRecord record);
+  DecisionRecord& add(DecisionRecord&& record);
   // The last outcome that a record waited for has come.
   void completed() { --pending_; }
 

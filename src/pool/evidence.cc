@@ -25,18 +25,13 @@ Evidence::Evidence(const Calibrator& calibrator) : bands_count_(calibrator.bands
   }
 }
 
-Evidence::Band Evidence::of(ModelId model, int band) const {
-  const std::size_t at = index(model, band);
-  return at < bands_.size() ? bands_[at] : Band{};
-}
-
 double Evidence::rate(const Observation& observation) const {
   const double whole = rate_right_ * observation.outcome + rate_wrong_ * (1.0 - observation.outcome);
   return fading_ == Fading::kByModel ? whole * observation.weight : weighted_rate(whole, observation.weight);
 }
 
 void Evidence::observe(const Observation& observation) {
-  const int band = band_of(observation.confidence, bands_count_);
+  const int band = band_of(observation.confidence);
   if (index(observation.model, band) >= bands_.size()) bands_.resize(index(observation.model + 1, 0));
   Band& own = bands_[index(observation.model, band)];
   own.count += observation.weight;

@@ -26,7 +26,13 @@ class Evidence {
 
     [[nodiscard]] double effective_n() const { return squares > 0.0 ? weights * weights / squares : 0.0; }
   };
-  [[nodiscard]] Band of(ModelId model, int band) const;
+  [[nodiscard]] const Band& of(ModelId model, int band) const {
+    static constexpr Band kNothing;
+    const std::size_t at = index(model, band);
+    return at < bands_.size() ? bands_[at] : kNothing;
+  }
+  // As the calibrator cuts confidences.
+  [[nodiscard]] int band_of(double confidence) const { return margin::band_of(confidence, bands_count_); }
   // How the method's memory fades is known: only then do weights mean anything.
   [[nodiscard]] bool fades() const { return fading_ != Fading::kUnknown; }
 

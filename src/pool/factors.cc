@@ -17,11 +17,9 @@ FactorEvidence evidence_of(const Calibrator& calibrator, const Evidence::Band& s
   const double n = seen.effective_n();
   const double right = mean(seen.right, 0.0) * n;
   const Beta accuracy(right + 0.5, std::max(0.0, n - right) + 0.5);
+  const Pair ends = accuracy.quantiles(Pair{kTail, 1.0 - kTail});
   const double factor = calibrator.calibrate(model, stated) / stated;
-  return {.effective_n = n,
-          .stated = stated,
-          .low = std::min(factor, accuracy.quantile(kTail) / stated),
-          .high = std::max(factor, accuracy.quantile(1.0 - kTail) / stated)};
+  return {.effective_n = n, .stated = stated, .low = std::min(factor, ends[0] / stated), .high = std::max(factor, ends[1] / stated)};
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ class Members {
   [[nodiscard]] const Member& operator[](ModelId model) const { return members_[model]; }
   [[nodiscard]] Member& operator[](ModelId model) { return members_[model]; }
   [[nodiscard]] std::optional<ModelId> find(std::string_view name) const;
-  // The same, sooner when the guess is right.
-  [[nodiscard]] std::optional<ModelId> find(std::string_view name, ModelId guess) const {
-    return guess < members_.size() && same_text(members_[guess].name, name) ? guess : find(name);
+  // Whether that is its id: sooner told than found.
+  [[nodiscard]] bool is(ModelId model, std::string_view name) const {
+    return model < members_.size() && same_text(members_[model].name, name);
   }
   // Only those that have joined.
   [[nodiscard]] std::optional<ModelId> find_joined(std::string_view name) const;

@@ -21,31 +21,37 @@ bool all_apart(Seats seats) {
 
 template <class R>
 bool find_seats(const std::vector<R>& responses, std::string_view segment, const Members& members, const Cells& cells, Seats& seats) {
-  seats.clear();
-  seats.reserve(responses.size());
+  seats.resize(responses.size());
   // Most pools ask the same models in the same order, in one channel, each once.
   ModelId guess = 0;
   const std::string* channel = nullptr;
   CellId cell = 0;
+  const Calibrator* calibrator = nullptr;
   bool ordered = true;
+  Seat* seat = seats.data();
   for (const R& response : responses) {
-    const auto model = members.find(response.model, guess);
-    if (!model) return false;
+    ModelId model = guess;
+    if (!members.is(guess, response.model)) {
+      const auto found = members.find(response.model);
+      if (!found) return false;
+      model = *found;
+    }
     if (channel == nullptr || !same_text(response.channel, *channel)) {
       const auto found = cells.find(response.channel, segment);
       if (!found) return false;
       cell = *found;
       channel = &response.channel;
+      calibrator = cells[cell].calibrator.get();
     }
-    const Member& member = members[*model];
+    const Member& member = members[model];
     const bool speaks = usable(response.confidence, response.abstained);
     if (speaks && !member.joined()) return false;
-    const Seat seat{*model, cell, speaks && member.present()};
-    if (seat.part && !cells[cell].calibrator->known(seat.model)) return false;
+    const bool part = speaks && member.present();
+    if (part && !calibrator->known(model)) return false;
     // So far each model came once, by growing id.
-    ordered = ordered && seat.model >= guess;
-    guess = seat.model + 1;
-    seats.push_back(seat);
+    ordered = ordered && model >= guess;
+    guess = model + 1;
+    *seat++ = {model, cell, part};
   }
   return !seats.empty() && (ordered || all_apart(Seats(seats, seats.get_allocator())));
 }

@@ -137,7 +137,7 @@ void decide(App& app, const Call& call) {
   prepared.note = call.caller.source;
   call.answer->add_header("x-margin-decision-id", id.text());
   const Status taken =
-      app.service().commit(std::move(prepared), [answer = call.answer, text = std::move(text)](Result<Applied> applied) mutable {
+      app.service().commit(std::move(prepared), [answer = call.answer, text = std::move(text)](const Result<Applied>& applied) mutable {
         if (!applied) return answer->refuse(applied.error());
         if (applied->result.error) return answer->refuse(*applied->result.error);
         answer->json(std::move(text));

@@ -14,13 +14,13 @@ constexpr std::size_t kMetMax = 65'536;
 }  // namespace
 
 // What an event says by itself, whether it is applied now or was before this server started.
-void Insight::note(const Event& event) {
+void Insight::note(const Event& event, bool same_models) {
   if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
     if (ActivityStep* step = activity_.at(event.time_ms)) {
       ++step->decisions;
       if (made->abstained) ++step->abstained;
     }
-    votes_.add(*made);
+    votes_.add(*made, same_models);
     decisions_.add(event.id, event.time_ms, *made);
   } else if (const auto* joined = std::get_if<ModelJoined>(&event.body)) {
     models_.insert(joined->model);
@@ -32,14 +32,19 @@ void Insight::note(const Event& event) {
   }
 }
 
-void Insight::recall(const Event& event) { note(event); }
+void Insight::recall(const Event& event) {
+  latest_.clear();
+  note(event, false);
+}
 
 void Insight::applied(const Pool& pool, const Event& event, const ApplyResult& result) {
   new_alarms_.clear();
   if (result.status != ApplyStatus::kApplied && result.status != ApplyStatus::kRefold) return;
-  note(event);
-  if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
-    meet(event, *made);
+  const auto* made = std::get_if<DecisionMade>(&event.body);
+  const bool same_models = made != nullptr && same_as_latest(*made);
+  note(event, same_models);
+  if (made != nullptr) {
+    if (!same_models) meet(event, *made);
   } else if (std::holds_alternative<OutcomeObserved>(event.body)) {
     if (ActivityStep* step = activity_.at(event.time_ms)) {
       ++step->outcomes;
@@ -54,7 +59,6 @@ void Insight::applied(const Pool& pool, const Event& event, const ApplyResult& r
 
 // Models join with their first response, and have factors in a cell from their first response there.
 void Insight::meet(const Event& event, const DecisionMade& decision) {
-  if (same_as_latest(decision)) return;
   const std::hash<std::string> hash;
   const std::size_t segment = hash(decision.segment) * 31;
   for (const RecordedResponse& response : decision.responses) {

@@ -53,7 +53,7 @@ class Insight {
   [[nodiscard]] const std::vector<Alarm>& new_alarms() const { return new_alarms_; }
 
  private:
-  void note(const Event& event);
+  void note(const Event& event, bool same_models);
   void meet(const Event& event, const DecisionMade& decision);
   bool same_as_latest(const DecisionMade& decision);
   void look_for_alarms(const Pool& pool);

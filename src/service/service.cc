@@ -184,27 +184,20 @@ Uuid Service::new_id() {
   return last_id_ = last_id_.later(random_);
 }
 
-Prepared Service::prepare(ServedPool& pool, EventBody body, std::optional<Uuid> id) {
-  const std::int64_t time_ms = pool.stamp(options_.clock_ms());
-  return {.pool = &pool, .event = {.id = id ? *id : new_id(), .time_ms = time_ms, .body = std::move(body)}};
-}
-
-Status Service::commit(Prepared prepared, Done done) {
-  auto waiting = std::make_shared<Waiting>();
-  Entry entry{.pool = prepared.pool->name(), .event = std::move(prepared.event), .mark = prepared.mark, .note = prepared.note};
+Status Service::commit(Prepared&& prepared, Done done) {
   gather();
-  Status taken = log_.append(entry, [this, waiting](Result<std::uint64_t> offset) {
+  const auto waiting = waiting_.emplace(waiting_.end(), std::move(prepared), std::move(done));
+  Status taken = log_.append(waiting->entry, [this, waiting](Result<std::uint64_t> offset) {
     waiting->acknowledged = std::move(offset);
     const std::lock_guard lock(mutex_);
     acknowledged_.push_back(waiting);
   });
-  if (!taken) return taken;
+  if (!taken) {
+    waiting_.erase(waiting);
+    return taken;
+  }
   // The acknowledgement may be here already, but nobody reads it before drain(), which runs on this thread.
-  prepared.event = std::move(entry.event);
-  if (prepared.mark) prepared.pool->requests().begin(*prepared.mark, prepared.event.id);
-  waiting->prepared = std::move(prepared);
-  waiting->done = std::move(done);
-  ++in_flight_;
+  if (const auto& mark = waiting->entry.mark) waiting->pool.requests().begin(*mark, waiting->entry.event.id);
   return {};
 }
 
@@ -228,19 +221,22 @@ void Service::settle_all() {
 }
 
 void Service::drain() {
-  std::vector<std::shared_ptr<Waiting>> batch;
+  std::vector<AllWaiting::iterator> batch;
   {
     const std::lock_guard lock(mutex_);
     batch.swap(acknowledged_);
   }
-  for (const auto& waiting : batch) settle(*waiting);
+  for (const auto waiting : batch) {
+    AllWaiting settled;
+    settled.splice(settled.end(), waiting_, waiting);
+    settle(*waiting);
+  }
 }
 
-void Service::settle(Waiting& waiting) {
-  --in_flight_;
-  ServedPool& pool = *waiting.prepared.pool;
-  const Event& event = waiting.prepared.event;
-  const std::optional<RequestMark>& mark = waiting.prepared.mark;
+void Service::settle(const Waiting& waiting) {
+  ServedPool& pool = waiting.pool;
+  const Event& event = waiting.entry.event;
+  const std::optional<RequestMark>& mark = waiting.entry.mark;
   if (!waiting.acknowledged->ok()) {
     if (mark) pool.requests().forget(mark->key);
     waiting.done(waiting.acknowledged->error());
@@ -253,7 +249,7 @@ void Service::settle(Waiting& waiting) {
     return waiting.done(caught_up.error());
   }
   if (mark) pool.requests().settle(*mark, event.id);
-  finish(pool, event, {offset, pool.apply(offset, event)}, waiting.done);
+  finish(pool, event, Applied{offset, pool.apply(offset, event)}, waiting.done);
   snapshot_when_due(pool);
 }
 
@@ -265,23 +261,25 @@ Status Service::catch_up(ServedPool& pool, std::uint64_t offset) {
     if (records->empty()) return {ErrorCode::kCorrupt, "event " + std::to_string(pool.next_offset()) + " is missing from the log"};
     for (const Record& record : *records) {
       if (record.mark) pool.requests().settle(*record.mark, record.event.id);
-      finish(pool, record.event, {record.offset, pool.apply(record.offset, record.event)}, [](const Result<Applied>&) {});
+      finish(pool, record.event, Applied{record.offset, pool.apply(record.offset, record.event)}, [](const Result<Applied>&) {});
     }
   }
   return {};
 }
 
-void Service::finish(ServedPool& pool, const Event& event, Applied applied, const Done& done) {
-  if (listener_) listener_(pool, event, applied.result);
-  for (const Uuid feedback : applied.result.dropped) {
+// `applied` is no error.
+void Service::finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done) {
+  const ApplyResult& result = applied->result;
+  if (listener_) listener_(pool, event, result);
+  for (const Uuid feedback : result.dropped) {
     options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " came before its decision " + event.id.text() +
                       " and does not fit it: it counts nowhere");
   }
   // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
-  const bool waits = applied.result.status == ApplyStatus::kRefold || (pool.folding && applied.result.status == ApplyStatus::kConflict);
+  const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && result.status == ApplyStatus::kConflict);
   if (!waits) return done(std::move(applied));
   const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
-  fold_again(pool, {done, std::move(applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
+  fold_again(pool, {done, std::move(*applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
 }
 
 Status Service::can_revert(ServedPool& pool, Uuid feedback) {

@@ -8,12 +8,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "log/event_log.h"
@@ -60,7 +62,7 @@ struct Applied {
 
 class Service {
  public:
-  using Done = std::function<void(Result<Applied>)>;
+  using Done = std::function<void(Result<Applied>&&)>;
   // Called for each event after it was applied.
   using Listener = std::function<void(const ServedPool&, const Event&, const ApplyResult&)>;
 
@@ -82,13 +84,17 @@ class Service {
   [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant_prefix);
 
   // An event for `pool` with a new id (or the caller's) and the time.
-  [[nodiscard]] Prepared prepare(ServedPool& pool, EventBody body, std::optional<Uuid> id = {});
+  template <class Body>
+  [[nodiscard]] Prepared prepare(ServedPool& pool, Body&& body, std::optional<Uuid> id = {}) {
+    const std::int64_t time_ms = pool.stamp(options_.clock_ms());
+    return {.pool = &pool, .event = {.id = id ? *id : new_id(), .time_ms = time_ms, .body = std::forward<Body>(body)}};
+  }
   // A new id, by the clock.
   [[nodiscard]] Uuid new_id();
 
   // Writes it; `done` hears how it was applied, or why it could not be written. A revert that calls for a new fold is done when the folded
   // state is in place. kLimit: the log's queue is full (overload); then `done` is not called.
-  [[nodiscard]] Status commit(Prepared prepared, Done done);
+  [[nodiscard]] Status commit(Prepared&& prepared, Done done);
   // kNotFound: the pool's log has no such feedback; kUnsupported: it lies before what the log retains.
   [[nodiscard]] Status can_revert(ServedPool& pool, Uuid feedback);
 
@@ -97,7 +103,7 @@ class Service {
 
   [[nodiscard]] EventLog& log() { return log_; }
   [[nodiscard]] std::int64_t now_ms() const { return options_.clock_ms(); }
-  [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
+  [[nodiscard]] std::size_t in_flight() const { return waiting_.size(); }
   // The settings that new pools get, and those of named ones, from now on (a reload). Writes what changed.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
 
@@ -116,11 +122,19 @@ class Service {
   void keep_snapshots();
 
  private:
+  // An event that the log has been given, and who waits for it.
   struct Waiting {
-    Prepared prepared;
+    Waiting(Prepared&& prepared, Done&& by)
+        : pool(*prepared.pool),
+          entry{.pool = pool.name(), .event = std::move(prepared.event), .mark = prepared.mark, .note = std::move(prepared.note)},
+          done(std::move(by)) {}
+
+    ServedPool& pool;
+    Entry entry;
     Done done;
     std::optional<Result<std::uint64_t>> acknowledged;
   };
+  using AllWaiting = std::list<Waiting>;
 
   Service(EventLog& log, ServiceOptions options);
   Status recover();
@@ -130,7 +144,7 @@ class Service {
   void drain();
   // Waits for the disk.
   void settle_all();
-  void settle(Waiting& waiting);
+  void settle(const Waiting& waiting);
   Status catch_up(ServedPool& pool, std::uint64_t offset);
   // Somebody who waits for a pool to be folded again.
   struct AwaitingFold {
@@ -139,7 +153,7 @@ class Service {
     Uuid event;
     std::optional<Uuid> decision;  // of an outcome that contradicted what the fold may take back
   };
-  void finish(ServedPool& pool, const Event& event, Applied applied, const Done& done);
+  void finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done);
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
   void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
   static void answer(const ServedPool& pool, AwaitingFold awaiting);
@@ -153,13 +167,13 @@ class Service {
   std::map<std::string, std::unique_ptr<ServedPool>, std::less<>> pools_;
   std::map<std::string, std::vector<AwaitingFold>> awaiting_fold_;
   Listener listener_;
-  std::size_t in_flight_ = 0;
+  AllWaiting waiting_;  // each stays where it is, for the log's thread to find
   bool gathering_ = false;
   Uuid last_id_;
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Waiting>> acknowledged_;  // guarded by mutex_
-  std::shared_ptr<bool> alive_;                         // false once the service is gone: posted work then does nothing
+  std::vector<AllWaiting::iterator> acknowledged_;  // guarded by mutex_
+  std::shared_ptr<bool> alive_;                     // false once the service is gone: posted work then does nothing
   Erasures erasures_;
   Background background_;  // last: it stops before the rest goes
 };

@@ -18,14 +18,16 @@ void VoteCounts::add(const VoteCounts& other) {
   }
 }
 
-VoteCounts& VoteTally::counts_of(std::size_t place, const std::string& model) {
-  if (place < latest_.size() && internal::same_text(latest_[place]->first, model)) return latest_[place]->second;
-  const Half::iterator found = halves_[0].try_emplace(model).first;
-  place < latest_.size() ? void(latest_[place] = found) : latest_.push_back(found);
-  return found->second;
+void VoteTally::find_models(const DecisionMade& decision) {
+  const std::size_t known = latest_.size();
+  latest_.resize(decision.responses.size());
+  for (std::size_t i = 0; i < latest_.size(); ++i) {
+    const std::string& model = decision.responses[i].model;
+    if (i >= known || !internal::same_text(latest_[i]->first, model)) latest_[i] = halves_[0].try_emplace(model).first;
+  }
 }
 
-void VoteTally::add(const DecisionMade& decision) {
+void VoteTally::add(const DecisionMade& decision, bool same_models) {
   if (seen_[0] == kHalf) {
     std::swap(halves_[0], halves_[1]);
     halves_[0].clear();
@@ -33,18 +35,25 @@ void VoteTally::add(const DecisionMade& decision) {
     seen_ = {0, seen_[0]};
   }
   ++seen_[0];
+  if (!same_models || latest_.size() != decision.responses.size()) find_models(decision);
+  auto decisive = decision.decisive.begin();
   for (std::size_t i = 0; i < decision.responses.size(); ++i) {
     const RecordedResponse& response = decision.responses[i];
-    VoteCounts& counts = counts_of(i, response.model);
+    VoteCounts& counts = latest_[i]->second;
     ++counts.responses;
     const bool won = response.answer == decision.selected && decision.selected != kNoAnswer;
     if (won) ++counts.won;
     if (won && internal::same_text(response.model, decision.selected_model)) ++counts.led;
+    // They come in the order of the responses.
+    if (decisive != decision.decisive.end() && internal::same_text(response.model, decisive->model)) {
+      ++counts.decisive;
+      ++decisive;
+    }
     if (!response.confidence || response.abstained) continue;
     ++counts.stated[static_cast<std::size_t>(band_of(*response.confidence, VoteCounts::kBins))];
     ++counts.calibrated[static_cast<std::size_t>(band_of(response.calibrated, VoteCounts::kBins))];
   }
-  for (const DecisiveModel& decisive : decision.decisive) ++halves_[0][decisive.model].decisive;
+  for (; decisive != decision.decisive.end(); ++decisive) ++halves_[0][decisive->model].decisive;
 }
 
 std::map<std::string, VoteCounts, std::less<>> VoteTally::counts() const {

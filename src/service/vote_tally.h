@@ -35,7 +35,8 @@ class VoteTally {
   VoteTally(const VoteTally&) = delete;  // a copy's places would be the original's
   VoteTally& operator=(const VoteTally&) = delete;
 
-  void add(const DecisionMade& decision);
+  // `same_models`: as in the decision before, in the same places.
+  void add(const DecisionMade& decision, bool same_models);
 
   [[nodiscard]] std::size_t decisions() const { return seen_[0] + seen_[1]; }
   // By model; those of the older half included.
@@ -43,11 +44,11 @@ class VoteTally {
 
  private:
   using Half = std::map<std::string, VoteCounts, std::less<>>;
-  VoteCounts& counts_of(std::size_t place, const std::string& model);
+  void find_models(const DecisionMade& decision);
 
   std::array<Half, 2> halves_;  // the newer first
   std::array<std::size_t, 2> seen_{};
-  std::vector<Half::iterator> latest_;  // by place among the responses: most pools ask the same models every time
+  std::vector<Half::iterator> latest_;  // of the latest decision, by place among its responses
 };
 
 }  // namespace margin::service

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/scratch.h"
+#include "vote/selection.h"
 
 namespace margin {
 namespace {
@@ -19,21 +20,24 @@ struct Voter {
 };
 using Voters = std::pmr::vector<Voter>;
 
-// The models that vote, in ballot order; of more than `models_max` those whose ballots weigh most.
+// The models that vote, in ballot order; of more than `models_max` those whose ballots weigh most. Where only those who support the
+// selected answer matter (`supporters`), the others may be left out.
 Voters voters_to_try(std::span<const Ballot> ballots, std::span<const double> weights, std::uint32_t selected, std::size_t models_max,
-                     std::pmr::memory_resource* room) {
+                     bool supporters, std::pmr::memory_resource* room) {
+  const bool others = !supporters || ballots.size() > models_max;
   Voters voters(room);
   voters.reserve(ballots.size());
   ModelId ids_end = 0;  // mostly each model votes once, in the order of joining
   for (std::size_t i = 0; i < ballots.size(); ++i) {
-    if (ballots[i].answer == kNoAnswer) continue;
+    const bool supports = ballots[i].answer == selected;
+    if (ballots[i].answer == kNoAnswer || !(supports || others)) continue;
     const ModelId model = ballots[i].model;
     const auto from = model < ids_end ? voters.begin() : voters.end();
     const auto known = std::find_if(from, voters.end(), [&](const Voter& voter) { return voter.model == model; });
     Voter& voter = known != voters.end() ? *known : voters.emplace_back(Voter{.model = model, .ballot = i});
     ids_end = std::max(ids_end, model + 1);
     voter.weight += std::fabs(weights[i]);
-    if (ballots[i].answer != selected) continue;
+    if (!supports) continue;
     voter.supports = true;
     voter.lost += weights[i];
   }
@@ -52,8 +56,7 @@ double rounding_of(std::size_t ballots) { return 4.0 * std::numeric_limits<doubl
 // takes away, and changes nothing about the others; elsewhere nobody is told.
 class Lead {
  public:
-  Lead(const Vote& vote, std::size_t ballots, const Tally& tally) {
-    const auto range = vote.addend_range();
+  Lead(const std::optional<AddendRange>& range, std::size_t ballots, const Tally& tally) {
     plain_ = range && range->low >= 0.0 && tally.winner != kNoAnswer;
     if (!plain_) return;
     double rival = 0.0;
@@ -65,6 +68,8 @@ class Lead {
     lead_ = tally.scores[tally.winner] - rival - rounding_of(ballots) * size;
   }
 
+  // Only the absence of those who support the selected answer could.
+  [[nodiscard]] bool plain() const { return plain_; }
   [[nodiscard]] bool survives(const Voter& absent) const { return plain_ && (!absent.supports || lead_ > absent.lost); }
 
  private:
@@ -72,21 +77,57 @@ class Lead {
   double lead_ = 0.0;  // less what rounding may do
 };
 
+// Counts without the ballots of one model.
+class Recount {
+ public:
+  // `steady`: each of the other ballots then adds the weight that it has now, and the largest score wins.
+  Recount(const Vote& vote, bool steady, std::span<const Ballot> ballots, std::span<const double> weights, std::uint32_t answers,
+          Tally& tally, std::pmr::memory_resource* room)
+      : vote_(vote), steady_(steady), ballots_(ballots), weights_(weights), answers_(answers), tally_(tally), rest_(room) {}
+
+  [[nodiscard]] std::uint32_t winner_without(ModelId absent) { return steady_ ? add_up_without(absent) : count_without(absent); }
+
+ private:
+  [[nodiscard]] std::uint32_t add_up_without(ModelId absent) {
+    tally_.votes.assign(answers_, 0);
+    tally_.scores.assign(answers_, 0.0);
+    for (std::size_t i = 0; i < ballots_.size(); ++i) {
+      const Ballot& ballot = ballots_[i];
+      if (ballot.model == absent || ballot.answer == kNoAnswer) continue;
+      ++tally_.votes[ballot.answer];
+      tally_.scores[ballot.answer] += weights_[i];
+    }
+    return internal::largest_score(tally_);
+  }
+
+  [[nodiscard]] std::uint32_t count_without(ModelId absent) {
+    rest_.clear();
+    rest_.reserve(ballots_.size());
+    std::copy_if(ballots_.begin(), ballots_.end(), std::back_inserter(rest_), [&](const Ballot& other) { return other.model != absent; });
+    return vote_.count(rest_, answers_, tally_);
+  }
+
+  const Vote& vote_;
+  const bool steady_;
+  const std::span<const Ballot> ballots_;
+  const std::span<const double> weights_;
+  const std::uint32_t answers_;
+  Tally& tally_;
+  std::pmr::vector<Ballot> rest_;
+};
+
 }  // namespace
 
 std::pmr::vector<Absence> internal::decisive_absences(const Vote& vote, std::span<const Ballot> ballots, std::span<const double> weights,
                                                       const Tally& tally, Tally& again, std::size_t models_max,
                                                       std::pmr::memory_resource* room) {
-  const auto answers = static_cast<std::uint32_t>(tally.scores.size());
-  const Lead lead(vote, ballots.size(), tally);
+  const auto range = vote.addend_range();
+  const Lead lead(range, ballots.size(), tally);
+  Recount recount(vote, range.has_value(), ballots, weights, static_cast<std::uint32_t>(tally.scores.size()), again, room);
   std::pmr::vector<Absence> decisive(room);
-  std::pmr::vector<Ballot> rest(room);
-  for (const Voter& voter : voters_to_try(ballots, weights, tally.winner, models_max, room)) {
+  for (const Voter& voter : voters_to_try(ballots, weights, tally.winner, models_max, lead.plain(), room)) {
     if (lead.survives(voter)) continue;
-    rest.clear();
-    rest.reserve(ballots.size());
-    std::copy_if(ballots.begin(), ballots.end(), std::back_inserter(rest), [&](const Ballot& other) { return other.model != voter.model; });
-    const std::uint32_t winner = vote.count(rest, answers, again);
+    const std::uint32_t winner = recount.winner_without(voter.model);
     if (winner != tally.winner) decisive.push_back({voter.model, winner});
   }
   return decisive;

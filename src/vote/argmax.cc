@@ -12,6 +12,7 @@ const VoteInfo& info() {
 class Argmax final : public Vote {
  public:
   explicit Argmax(Parameters resolved) : Vote(margin::info(), std::move(resolved)) {}
+  [[nodiscard]] bool has_terms() const override { return false; }
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override {

@@ -13,6 +13,7 @@ class Sum final : public Vote {
  public:
   explicit Sum(Parameters resolved) : Vote(margin::info(), std::move(resolved)) {}
   [[nodiscard]] std::optional<AddendRange> addend_range() const override { return AddendRange{0.0, 1.0}; }
+  [[nodiscard]] bool has_terms() const override { return false; }
 
  protected:
   [[nodiscard]] double addend(std::span<const Ballot> ballots, std::size_t ballot) const override { return ballots[ballot].confidence; }

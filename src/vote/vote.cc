@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/encoding.h"
 #include "base/parameter_encoding.h"
+#include "vote/selection.h"
 
 namespace margin {
 namespace {
@@ -46,6 +47,7 @@ std::uint32_t Vote::count(std::span<const Ballot> ballots, std::uint32_t answers
   check_ballots(ballots, answers);
   tally.votes.assign(answers, 0);
   tally.scores.assign(answers, 0.0);
+  tally.weights.assign(ballots.size(), 0.0);
   tally.winner = kNoAnswer;
   bool somebody = false;
   for (std::size_t i = 0; i < ballots.size(); ++i) {
@@ -53,7 +55,7 @@ std::uint32_t Vote::count(std::span<const Ballot> ballots, std::uint32_t answers
     if (answer == kNoAnswer) continue;
     somebody = true;
     ++tally.votes[answer];
-    tally.scores[answer] += addend(ballots, i);
+    tally.scores[answer] += tally.weights[i] = addend(ballots, i);
   }
   if (somebody) tally.winner = select(ballots, tally);
   return tally.winner;
@@ -81,13 +83,7 @@ void Vote::tally(std::span<const Ballot> ballots, std::uint32_t answers, Tally& 
   }
 }
 
-std::uint32_t Vote::select(std::span<const Ballot>, const Tally& tally) const {
-  std::uint32_t winner = kNoAnswer;
-  for (std::uint32_t y = 0; y < tally.scores.size(); ++y) {
-    if (tally.votes[y] != 0 && (winner == kNoAnswer || tally.scores[y] > tally.scores[winner])) winner = y;
-  }
-  return winner;
-}
+std::uint32_t Vote::select(std::span<const Ballot>, const Tally& tally) const { return internal::largest_score(tally); }
 
 void Vote::share_out(std::span<const Ballot> ballots, Tally& tally) const {
   // A part of itself would say nothing.

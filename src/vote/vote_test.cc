@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "margin/random.h"
+
 namespace margin {
 namespace {
 
@@ -43,6 +45,27 @@ TEST(VoteRegistry, UnknownNameVersionAndParameterAreRefused) {
   EXPECT_EQ(make_vote("stacked@1", {{"step", 2.0}}).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(make_vote("discounted", {{"rate", 0.0}}).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(make_vote("sum", {{"step", 0.1}}).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Vote, TallySaysWhatEachBallotAdded) {
+  Random random(5);
+  for (const VoteInfo* info : vote_catalog()) {
+    const auto vote = vote_named(info->identifier);
+    for (int round = 0; round < 100; ++round) {
+      std::vector<Ballot> ballots;
+      for (std::size_t i = random.below(7); i > 0; --i) {
+        ballots.push_back({static_cast<ModelId>(random.below(6)),
+                           random.chance(0.1) ? kNoAnswer : static_cast<std::uint32_t>(random.below(3)), random.uniform()});
+      }
+      const Tally tally = tally_of(*vote, ballots, 3);
+      ASSERT_EQ(tally.weights.size(), ballots.size());
+      for (std::size_t i = 0; i < ballots.size(); ++i) {
+        EXPECT_EQ(tally.weights[i], vote->weight(ballots, i)) << info->identifier;
+        EXPECT_TRUE(vote->has_terms() || vote->explain(ballots, i).empty()) << info->identifier;
+      }
+      vote->learn(ballots, 3, std::vector<double>(ballots.size(), 1.0));
+    }
+  }
 }
 
 TEST(VoteSnapshot, EveryParameterIsNamed) {
