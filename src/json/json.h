@@ -39,19 +39,25 @@ class Json {
   // The value as it was written, byte for byte.
   [[nodiscard]] std::string_view raw() const { return raw_; }
   // Elements or members, in their order.
-  [[nodiscard]] std::span<const Json> items() const {
-    return children_ == nullptr ? std::span<const Json>() : std::span<const Json>(*children_);
-  }
+  [[nodiscard]] std::span<const Json> items() const { return children_; }
   [[nodiscard]] const Json* find(std::string_view key) const;
 
  private:
   friend class JsonParser;
+  friend class ObjectReader;
+
+  // One bit for a key; two that are the same have the same.
+  static constexpr std::uint64_t mark_of(std::string_view key) {
+    return key.empty() ? 1 : std::uint64_t{1} << (key.size() + static_cast<std::size_t>(key.front())) % 64;
+  }
+
   Type type_ = Type::kNull;
   double number_ = 0.0;
   std::string_view text_;
   std::string_view key_;
   std::string_view raw_;
-  const std::vector<Json>* children_ = nullptr;
+  std::span<const Json> children_;
+  std::uint64_t marks_ = 0;  // of the members' keys, all together
 };
 
 class JsonParser {
@@ -114,29 +120,22 @@ class ObjectReader {
 
   // The first problem, among them a member that was not asked for.
   [[nodiscard]] std::optional<Fault> finish() {
-    const std::size_t unmarked = kMarked - members_.size();
-    const bool all_taken = members_.empty() || (unmarked < kMarked && taken_ == ~std::uint64_t{0} >> unmarked);
-    if (!fault_ && !all_taken) look_for_unknown();
+    if (!fault_ && (next_ != members_.size() || out_of_order_)) look_for_unknown();
     return fault_;
   }
 
  private:
-  // Members whose being asked for is marked.
-  static constexpr std::size_t kMarked = 64;
-
   // Members are mostly asked for in the order they came. Keys are literals, whose comparison with the next one is a few instructions here.
   [[gnu::always_inline]] const Json* take(std::string_view key) {
     asked_ < asked_first_.size() ? void(asked_first_[asked_++] = key) : note(key);
-    if (next_ >= members_.size() || members_[next_].key().size() != key.size() ||
-        std::memcmp(members_[next_].key().data(), key.data(), key.size()) != 0) {
-      return search(key);
+    const auto is_next = [&](std::string_view name) {
+      return name.size() == key.size() && std::memcmp(name.data(), key.data(), key.size()) == 0;
+    };
+    if (next_ == members_.size() || !is_next(members_[next_].key())) {
+      return (object_->marks_ & Json::mark_of(key)) == 0 ? nullptr : search(key);
     }
-    return take_at(next_);
-  }
-  const Json* take_at(std::size_t at) {
-    if (at < kMarked) taken_ |= std::uint64_t{1} << at;
-    next_ = at + 1;
-    return members_[at].is_null() ? nullptr : &members_[at];
+    const Json& member = members_[next_++];
+    return member.is_null() ? nullptr : &member;
   }
   [[gnu::always_inline]] const Json* typed(std::string_view key, Json::Type type, std::string_view expected) {
     const Json* member = take(key);
@@ -159,8 +158,8 @@ class ObjectReader {
   std::span<const Json> members_;
   std::string_view path_;
   std::optional<std::size_t> index_;
-  std::size_t next_ = 0;     // the member that is looked at first
-  std::uint64_t taken_ = 0;  // members that were asked for, the first 64 of them
+  std::size_t next_ = 0;       // the member that is looked at first
+  bool out_of_order_ = false;  // whether one was asked for that was not the next: others may have been passed over
   // Keys, which are literals; the first ones here, so that a small object needs no memory of its own.
   std::array<std::string_view, 12> asked_first_;
   std::size_t asked_ = 0;
