@@ -37,6 +37,19 @@ void append_value(std::string& out, std::string_view value) {
       out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
 }
 
+// The status and what stands before all other headers.
+void append_start(std::string& out, int status, std::string_view date, std::string_view content_type) {
+  out += "HTTP/1.1 ";
+  append_number(out, static_cast<std::size_t>(status));
+  out += ' ';
+  out += reason_of(status);
+  out += "\r\nDate: ";
+  out += date;
+  if (content_type.empty()) return;
+  out += "\r\nContent-Type: ";
+  append_value(out, content_type);
+}
+
 }  // namespace
 
 void Host::add(std::shared_ptr<Session> session) {
@@ -51,6 +64,12 @@ void Host::remove(Session& session) {
   sessions.pop_back();
   counters.connections_open = sessions.size();
   if (on_session_closed) on_session_closed();
+}
+
+void Host::set_date(std::string now) {
+  date = std::move(now);
+  json_head.clear();
+  append_start(json_head, 200, date, Response::kJson);
 }
 
 Session::Session(Host& host, std::unique_ptr<Transport> transport, std::string peer, bool peer_is_loopback)
@@ -180,7 +199,7 @@ void Session::refuse(const Refused& refused) {
   set_state(State::kClosing);
 }
 
-void Session::reply(Response response) {
+void Session::reply(Response&& response) {
   if (state_ != State::kHandling) return;
   append_answer(std::move(response));
   finish_request();
@@ -206,19 +225,14 @@ void Session::finish_request() {
 
 void Session::append_head(const Response& response, Framing framing) {
   std::string& out = queued_.bytes;
-  out += "HTTP/1.1 ";
-  append_number(out, static_cast<std::size_t>(response.status));
-  out += ' ';
-  out += reason_of(response.status);
-  out += "\r\nDate: ";
-  out += host_.date;
-  if (!response.content_type.empty()) {
-    out += "\r\nContent-Type: ";
-    append_value(out, response.content_type);
+  if (response.status == 200 && response.content_type == Response::kJson) {
+    out += host_.json_head;
+  } else {
+    append_start(out, response.status, host_.date, response.content_type);
   }
   for (const auto& [name, value] : response.headers) {
     out += "\r\n";
-    append_value(out, name);
+    out += name;
     out += ": ";
     append_value(out, value);
   }
@@ -236,7 +250,7 @@ void Session::append_head(const Response& response, Framing framing) {
   out += "\r\n\r\n";
 }
 
-void Session::append_answer(Response response) {
+void Session::append_answer(Response&& response) {
   const bool never_has_body = response.status == 204 || response.status == 304;
   append_head(response, never_has_body ? Framing::kNone : Framing::kLength);
   if (never_has_body || reader_.request().method == "HEAD") return;
@@ -415,7 +429,7 @@ Reply::~Reply() {
   if (session_ != nullptr) session_->forget_reply();
 }
 
-void Reply::send(Response response) && { std::exchange(session_, nullptr)->reply(std::move(response)); }
+void Reply::send(Response&& response) && { std::exchange(session_, nullptr)->reply(std::move(response)); }
 
 bool Reply::streams_are_full() const { return session_->streams_are_full(); }
 Stream Reply::start_stream(const Response& head) && { return std::exchange(session_, nullptr)->start_stream(head); }
