@@ -155,13 +155,13 @@ struct JsonParser::State {
     out.type_ = object ? Json::Type::kObject : Json::Type::kList;
     at = past_space(at + 1);
     if (*at == close) return at + 1;
-    std::uint64_t marks = 0;
+    std::uint32_t marks = 0;
     bool alike = false;  // whether two keys have one mark
     for (;; at = past_space(at + 1)) {
       Json& child = children.emplace_back();
       if (object) {
         if (*at != '"' || (at = quick_text(at, child.key_)) == nullptr || *(at = past_space(at)) != ':') return nullptr;
-        const std::uint64_t mark = Json::mark_of(child.key_);
+        const std::uint32_t mark = Json::mark_of(child.key_);
         alike |= (marks & mark) != 0;
         marks |= mark;
         at = past_space(at + 1);
@@ -174,15 +174,18 @@ struct JsonParser::State {
       if (*at != ',') break;
     }
     if (*at != close || (alike && !distinct_keys(children))) return nullptr;
-    out.children_ = children;
+    out.hold(children);
     out.marks_ = marks;
     return at + 1;
   }
 
   const char* quick_scalar(const char* at, Json& out) {
     if (*at == '"') {
+      std::string_view text;
+      at = quick_text(at, text);
       out.type_ = Json::Type::kText;
-      return quick_text(at, out.text_);
+      out.hold(text);
+      return at;
     }
     if (*at == '-' || (*at >= '0' && *at <= '9')) {
       out.type_ = Json::Type::kNumber;
@@ -234,7 +237,13 @@ struct JsonParser::State {
       case ondemand::json_type::object: return read_object(value, out, depth);
       case ondemand::json_type::array: return read_array(value, out, depth);
       case ondemand::json_type::number: return read_number(value, out);
-      case ondemand::json_type::string: out.type_ = Json::Type::kText; return value.get_string().get(out.text_);
+      case ondemand::json_type::string: {
+        std::string_view text;
+        if (const auto error = value.get_string().get(text)) return error;
+        out.type_ = Json::Type::kText;
+        out.hold(text);
+        return simdjson::SUCCESS;
+      }
       case ondemand::json_type::boolean: {
         bool flag = false;
         if (const auto error = value.get_bool().get(flag)) return error;
@@ -254,7 +263,7 @@ struct JsonParser::State {
   simdjson::error_code read_child(ondemand::value& value, Json& out, std::size_t depth) {
     out.raw_ = trimmed(value.raw_json_token());
     if (const auto error = read(value, out, depth)) return error;
-    if (out.type_ == Json::Type::kList || out.type_ == Json::Type::kObject) {
+    if (out.holds_others()) {
       const char* end = nullptr;
       if (at_work->current_location().get(end) != simdjson::SUCCESS) end = padded.data() + body_bytes;
       out.raw_ = trimmed(std::string_view(out.raw_.data(), static_cast<std::size_t>(end - out.raw_.data())));
@@ -302,7 +311,7 @@ struct JsonParser::State {
       if (const auto error = read_child(inner, children.emplace_back(), depth - 1)) return error;
     }
     out.type_ = Json::Type::kList;
-    out.children_ = children;
+    out.hold(children);
     return simdjson::SUCCESS;
   }
 
@@ -322,7 +331,7 @@ struct JsonParser::State {
     }
     if (!distinct_keys(children)) return simdjson::INCORRECT_TYPE;
     out.type_ = Json::Type::kObject;
-    out.children_ = children;
+    out.hold(children);
     return simdjson::SUCCESS;
   }
 
@@ -366,8 +375,7 @@ Result<const Json*> JsonParser::parse(std::string_view body) {
   auto error = state.parser.iterate(state.padded.data(), body.size(), state.padded.size()).get(document);
   if (error == simdjson::SUCCESS) error = state.read(document, state.root, state.depth_max);
   const char* behind = nullptr;
-  const bool nested = state.root.type_ == Json::Type::kList || state.root.type_ == Json::Type::kObject;
-  if (error == simdjson::SUCCESS && nested && document.current_location().get(behind) != simdjson::OUT_OF_BOUNDS) {
+  if (error == simdjson::SUCCESS && state.root.holds_others() && document.current_location().get(behind) != simdjson::OUT_OF_BOUNDS) {
     error = simdjson::TRAILING_CONTENT;
   }
   if (error == simdjson::SUCCESS) return &state.root;
@@ -393,7 +401,7 @@ std::string_view name_of(Json::Type type) {
 }
 
 void ObjectReader::refuse_other_type() {
-  members_ = {};
+  next_ = end_;
   const std::string place = path();
   fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object_->type())) + ", expected an object"};
 }
@@ -417,11 +425,11 @@ const Json* ObjectReader::any(std::string_view key) { return take(key); }
 void ObjectReader::note(std::string_view key) { asked_then_.push_back(key); }
 
 const Json* ObjectReader::search(std::string_view key) {
-  for (const Json& member : members_) {
+  for (const Json& member : object_->items()) {
     const std::string_view name = member.key();
     if (name.size() != key.size() || std::mismatch(name.begin(), name.end(), key.begin()).first != name.end()) continue;
     out_of_order_ = true;
-    next_ = static_cast<std::size_t>(&member - members_.data()) + 1;
+    next_ = &member + 1;
     return member.is_null() ? nullptr : &member;
   }
   return nullptr;
@@ -448,7 +456,7 @@ bool ObjectReader::was_asked_for(std::string_view key) const {
 }
 
 void ObjectReader::look_for_unknown() {
-  for (const Json& member : members_) {
+  for (const Json& member : object_->items()) {
     if (was_asked_for(member.key())) continue;
     std::string shown = internal::printable(member.key(), 60);
     std::vector<std::string> known(asked_then_.begin(), asked_then_.end());
