@@ -64,10 +64,13 @@ const char* read_decimal(const char* const begin, double& out) {
   return std::from_chars(begin, at, out).ec == std::errc() ? at : nullptr;
 }
 
-const char* past_space(const char* at) {
+[[gnu::noinline]] const char* skip_spaces(const char* at) {
   while (is_space(*at)) ++at;
   return at;
 }
+
+// Bodies are mostly written without any.
+const char* past_space(const char* at) { return static_cast<unsigned char>(*at) > ' ' ? at : skip_spaces(at); }
 
 // Characters of a text, taken together. The compiler's own vector type, which every machine has in one way or another.
 using Chars = std::uint8_t __attribute__((vector_size(16)));
@@ -450,8 +453,8 @@ void ObjectReader::fail_range(std::string_view key, double got, double low, doub
 }
 
 bool ObjectReader::was_asked_for(std::string_view key) const {
-  const auto first_end = asked_first_.begin() + static_cast<std::ptrdiff_t>(asked_);
-  return std::find(asked_first_.begin(), first_end, key) != first_end ||
+  const std::span<const Key> first(asked_first_.data(), asked_);
+  return std::any_of(first.begin(), first.end(), [key](const Key& asked) { return asked.text() == key; }) ||
          std::find(asked_then_.begin(), asked_then_.end(), key) != asked_then_.end();
 }
 
@@ -460,7 +463,7 @@ void ObjectReader::look_for_unknown() {
     if (was_asked_for(member.key())) continue;
     std::string shown = internal::printable(member.key(), 60);
     std::vector<std::string> known(asked_then_.begin(), asked_then_.end());
-    for (std::size_t i = 0; i < asked_; ++i) known.emplace_back(asked_first_[i]);
+    for (std::size_t i = 0; i < asked_; ++i) known.emplace_back(asked_first_[i].text());
     fail(shown, "unknown field" + internal::suggestion(member.key(), known));
     break;
   }

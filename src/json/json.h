@@ -136,7 +136,7 @@ class ObjectReader {
  private:
   // Members are mostly asked for in the order they came. Keys are literals, whose comparison with the next one is a few instructions here.
   [[gnu::always_inline]] const Json* take(std::string_view key) {
-    asked_ < asked_first_.size() ? void(asked_first_[asked_++] = key) : note(key);
+    asked_ < asked_first_.size() ? void(asked_first_[asked_++] = {key.data(), key.size()}) : note(key);
     const auto is_next = [&](std::string_view name) {
       return name.size() == key.size() && std::memcmp(name.data(), key.data(), key.size()) == 0;
     };
@@ -169,8 +169,13 @@ class ObjectReader {
   std::string_view path_;
   std::optional<std::size_t> index_;
   bool out_of_order_ = false;  // whether one was asked for that was not the next: others may have been passed over
-  // Keys, which are literals; the first ones here, so that a small object needs no memory of its own.
-  std::array<std::string_view, 12> asked_first_;
+  // Keys, which are literals; the first ones here, so that a small object needs no memory of its own. Not set before they are asked for.
+  struct Key {
+    const char* data;
+    std::size_t size;
+    [[nodiscard]] std::string_view text() const { return {data, size}; }
+  };
+  std::array<Key, 12> asked_first_;
   std::size_t asked_ = 0;
   std::vector<std::string_view> asked_then_;
   std::optional<Fault> fault_;
