@@ -80,13 +80,11 @@ Session::Session(Host& host, std::unique_ptr<Transport> transport, std::string p
 
 void Session::set_state(State state, milliseconds patience) {
   state_ = state;
-  deadline_ = std::chrono::steady_clock::now() + patience;
-}
-
-void Session::set_state(State state) {
-  state_ = state;
+  patience_ = patience;
   deadline_ = Moment::max();
 }
+
+void Session::set_state(State state) { set_state(state, milliseconds::max()); }
 
 void Session::start() {
   set_state(State::kHandshake, host_.limits.header_timeout);
@@ -378,6 +376,7 @@ void Session::check_deadline(Moment now) {
     ++host_.counters.slow_readers;
     return abort();
   }
+  if (deadline_ == Moment::max() && patience_ != milliseconds::max()) deadline_ = now + patience_;
   if (now < deadline_) return;
   if (state_ == State::kHead || state_ == State::kBody) {
     const bool head = state_ == State::kHead;

@@ -106,7 +106,8 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::string peer_;
 
   State state_ = State::kHandshake;
-  Moment deadline_ = Moment::max();
+  std::chrono::milliseconds patience_ = std::chrono::milliseconds::max();  // with the client in this state
+  Moment deadline_ = Moment::max();                                        // counted from the first look at the state
   Moment write_deadline_ = Moment::max();
   bool reading_ = false;
   bool processing_ = false;
