@@ -7,6 +7,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/same_text.h"
+
 namespace margin::server {
 namespace {
 
@@ -19,43 +21,74 @@ void render_terms(JsonWriter& out, std::string_view key, const std::vector<Term>
   out.close('}');
 }
 
-// The figures of a response that states a confidence. Put together apart, in one piece: most of an answer consists of them.
-void render_figures(JsonWriter& out, const RecordedResponse& response) {
-  std::array<char, 256> piece;  // six names, five numbers of at most kRoundedMax bytes and a whole one
-  char* to = piece.data();
-  const auto text = [&]<std::size_t kSize>(const char(&literal)[kSize]) {
-    std::memcpy(to, literal, kSize - 1);
-    to += kSize - 1;
-  };
-  const auto number = [&](double value, char* (*write)(char*, double)) {
-    std::isfinite(value) ? void(to = write(to, value)) : text("null");
-  };
-  text("\"stated\":");
-  number(*response.confidence, internal::write_shortest);
-  text(",\"calibrated\":");
-  number(response.calibrated, internal::write_rounded);
-  text(",\"factor\":");
-  number(response.factor, internal::write_rounded);
-  text(",\"band\":");
-  to = std::to_chars(to, piece.data() + piece.size(), response.band).ptr;
-  text(",\"n\":");
-  number(response.n, internal::write_rounded);
-  text(",\"weight\":");
-  number(response.weight, internal::write_rounded);
-  out.raw({piece.data(), static_cast<std::size_t>(to - piece.data())});
+template <std::size_t kSize>
+char* write_literal(char* to, const char (&literal)[kSize]) {
+  std::memcpy(to, literal, kSize - 1);
+  return to + kSize - 1;
 }
 
-void render_response(JsonWriter& out, const RecordedResponse& response) {
-  out.open('{').key("model").text(response.model).key("channel").text(response.channel);
-  if (response.abstained) out.key("abstained").flag(true);
-  if (!response.confidence) {
-    out.key("stated").null().key("calibrated").null().close('}');
-    return;
-  }
-  render_figures(out, response);
-  render_terms(out, "weight_of", response.terms);
-  out.close('}');
+// Of a response that states a confidence; returns the end.
+constexpr std::size_t kFiguresMax = 256;  // six names, five numbers of at most kRoundedMax bytes and a whole one
+char* write_figures(char* to, const RecordedResponse& response) {
+  const auto number = [&](double value, char* (*write)(char*, double)) {
+    to = std::isfinite(value) ? write(to, value) : write_literal(to, "null");
+  };
+  to = write_literal(to, "\"stated\":");
+  number(*response.confidence, internal::write_shortest);
+  to = write_literal(to, ",\"calibrated\":");
+  number(response.calibrated, internal::write_rounded);
+  to = write_literal(to, ",\"factor\":");
+  number(response.factor, internal::write_rounded);
+  to = write_literal(to, ",\"band\":");
+  constexpr std::size_t kBandMax = 20;
+  to = std::to_chars(to, to + kBandMax, response.band).ptr;
+  to = write_literal(to, ",\"n\":");
+  number(response.n, internal::write_rounded);
+  to = write_literal(to, ",\"weight\":");
+  number(response.weight, internal::write_rounded);
+  return to;
 }
+
+// Responses, one after the other. The channel and the figures, of which most of an answer consists, are put together apart, in one piece;
+// the channel stays there for the next response, which mostly has the same.
+class ResponseWriter {
+ public:
+  void write(JsonWriter& out, const RecordedResponse& response) {
+    out.open('{').key("model").text(response.model);
+    if (response.abstained || !response.confidence || !keep_channel(response.channel)) {
+      kept_ = 0;
+      out.key("channel").text(response.channel);
+      if (response.abstained) out.key("abstained").flag(true);
+    }
+    if (response.confidence) {
+      const char* const end = write_figures(piece_.data() + kept_, response);
+      out.raw({piece_.data(), static_cast<std::size_t>(end - piece_.data())});
+      render_terms(out, "weight_of", response.terms);
+    } else {
+      out.key("stated").null().key("calibrated").null();
+    }
+    out.close('}');
+  }
+
+ private:
+  static constexpr std::size_t kChannelMax = 64;  // longer ones are not kept
+
+  // False where its text is long or needs escaping.
+  bool keep_channel(std::string_view channel) {
+    if (kept_ > 0 && internal::same_text(channel, channel_)) return true;
+    if (channel.size() > kChannelMax) return false;
+    char* end = internal::write_plain(write_literal(piece_.data(), "\"channel\":\""), channel);
+    if (end == nullptr) return false;
+    end = write_literal(end, "\",");
+    kept_ = static_cast<std::size_t>(end - piece_.data());
+    channel_ = channel;
+    return true;
+  }
+
+  std::array<char, 16 + kChannelMax + kFiguresMax> piece_;
+  std::size_t kept_ = 0;      // bytes of the channel, which the piece begins with; 0: of none
+  std::string_view channel_;  // that it is
+};
 
 // What was voted for, in the order the answers came, with who gave each.
 void render_votes(JsonWriter& out, const DecisionMade& decision, AnswerText text) {
@@ -144,7 +177,8 @@ void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, Ans
   out.close(']');
   render_votes(out, decision, text);
   out.key("responses").open('[');
-  for (const RecordedResponse& response : decision.responses) render_response(out, response);
+  ResponseWriter responses;
+  for (const RecordedResponse& response : decision.responses) responses.write(out, response);
   out.close(']').key("decisive").open('[');
   for (const DecisiveModel& decisive : decision.decisive) out.text(decisive.model);
   out.close(']');
