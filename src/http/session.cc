@@ -33,6 +33,7 @@ void append_number(std::string& out, std::size_t number, int base = 10) {
 void append_value(std::string& out, std::string_view value) {
   const std::size_t begin = out.size();
   out += value;
+  if (std::none_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; })) return;
   std::replace_if(
       out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
 }
