@@ -28,7 +28,7 @@ bool names_this_machine(std::string_view host) {
   }
   if (host.starts_with("[::1]")) return host.size() == 5 || host[5] == ':';
   host = host.substr(0, host.find(':'));
-  return http::same_name(host, "localhost") || host == "127.0.0.1";
+  return host == "127.0.0.1" || http::same_name(host, "localhost");
 }
 
 std::string_view endpoint_of(const Route* route) { return route == nullptr ? std::string_view("unknown") : route->pattern; }

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <ctime>
 
-#include "base/same_text.h"
-
 namespace margin::server {
 namespace {
 
@@ -49,46 +47,37 @@ char* write_figures(char* to, const RecordedResponse& response) {
   return to;
 }
 
-// Responses, one after the other. The channel and the figures, of which most of an answer consists, are put together apart, in one piece;
-// the channel stays there for the next response, which mostly has the same.
-class ResponseWriter {
- public:
-  void write(JsonWriter& out, const RecordedResponse& response) {
-    out.open('{').key("model").text(response.model);
-    if (response.abstained || !response.confidence || !keep_channel(response.channel)) {
-      kept_ = 0;
-      out.key("channel").text(response.channel);
-      if (response.abstained) out.key("abstained").flag(true);
-    }
-    if (response.confidence) {
-      const char* const end = write_figures(piece_.data() + kept_, response);
-      out.raw({piece_.data(), static_cast<std::size_t>(end - piece_.data())});
-      render_terms(out, "weight_of", response.terms);
-    } else {
-      out.key("stated").null().key("calibrated").null();
-    }
-    out.close('}');
+// Longer names are not put together with the figures.
+constexpr std::size_t kNameMax = 64;
+
+// How the piece of a response that states a confidence begins; nullptr where that is not so plain.
+char* write_names(char* to, const RecordedResponse& response) {
+  const bool plain = response.confidence && !response.abstained;
+  if (!plain || response.model.size() > kNameMax || response.channel.size() > kNameMax) return nullptr;
+  to = internal::write_plain(write_literal(to, "{\"model\":\""), response.model);
+  if (to == nullptr) return nullptr;
+  to = internal::write_plain(write_literal(to, "\",\"channel\":\""), response.channel);
+  return to == nullptr ? nullptr : write_literal(to, "\",");
+}
+
+// Put together apart, in one piece: most of an answer consists of responses.
+void render_response(JsonWriter& out, const RecordedResponse& response) {
+  std::array<char, 32 + 2 * kNameMax + kFiguresMax> piece;
+  char* to = write_names(piece.data(), response);
+  if (to == nullptr) {
+    to = piece.data();
+    out.open('{').key("model").text(response.model).key("channel").text(response.channel);
+    if (response.abstained) out.key("abstained").flag(true);
   }
-
- private:
-  static constexpr std::size_t kChannelMax = 64;  // longer ones are not kept
-
-  // False where its text is long or needs escaping.
-  bool keep_channel(std::string_view channel) {
-    if (kept_ > 0 && internal::same_text(channel, channel_)) return true;
-    if (channel.size() > kChannelMax) return false;
-    char* end = internal::write_plain(write_literal(piece_.data(), "\"channel\":\""), channel);
-    if (end == nullptr) return false;
-    end = write_literal(end, "\",");
-    kept_ = static_cast<std::size_t>(end - piece_.data());
-    channel_ = channel;
-    return true;
+  if (response.confidence) {
+    to = write_figures(to, response);
+    out.raw({piece.data(), static_cast<std::size_t>(to - piece.data())});
+    render_terms(out, "weight_of", response.terms);
+  } else {
+    out.key("stated").null().key("calibrated").null();
   }
-
-  std::array<char, 16 + kChannelMax + kFiguresMax> piece_;
-  std::size_t kept_ = 0;      // bytes of the channel, which the piece begins with; 0: of none
-  std::string_view channel_;  // that it is
-};
+  out.close('}');
+}
 
 // What was voted for, in the order the answers came, with who gave each.
 void render_votes(JsonWriter& out, const DecisionMade& decision, AnswerText text) {
@@ -177,8 +166,7 @@ void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, Ans
   out.close(']');
   render_votes(out, decision, text);
   out.key("responses").open('[');
-  ResponseWriter responses;
-  for (const RecordedResponse& response : decision.responses) responses.write(out, response);
+  for (const RecordedResponse& response : decision.responses) render_response(out, response);
   out.close(']').key("decisive").open('[');
   for (const DecisiveModel& decisive : decision.decisive) out.text(decisive.model);
   out.close(']');
