@@ -44,8 +44,8 @@ struct Loop::Impl {
     std::function<void()> work;
   };
 
-  // One thread runs it: Asio may skip what many would need.
-  asio::io_context context{1};
+  // One thread runs it and uses its sockets: Asio may skip what many would need. Only post() and stop() come from others.
+  asio::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   asio::executor_work_guard<asio::io_context::executor_type> stay{context.get_executor()};
   std::deque<Signal> signals;  // a deque: a waiting set must not move
 

@@ -32,7 +32,8 @@ std::string_view type_of(int status) {
 }  // namespace
 
 bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+  if (a.size() != b.size()) return false;
+  return a == b || std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::optional<std::string_view> Request::header(std::string_view name) const {

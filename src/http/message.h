@@ -37,10 +37,12 @@ struct Request {
 
 struct Response {
   int status = 200;
-  std::string content_type = "application/json";  // empty: no such header
+  std::string_view content_type = kJson;  // lives until the response is sent; empty: no such header
   std::string body;
-  // Further headers. Content-Length, Connection, Date and Transfer-Encoding are the server's.
-  std::vector<std::pair<std::string, std::string>> headers;
+  // Further headers, whose names are constants. Content-Length, Connection, Date and Transfer-Encoding are the server's.
+  std::vector<std::pair<std::string_view, std::string>> headers;
+
+  static constexpr std::string_view kJson = "application/json";
 };
 
 // "Not Found" for 404; "Unknown" for a status without a name.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "http/plain_head.h"
 
 namespace margin::http {
 namespace beast = boost::beast;
@@ -227,7 +228,25 @@ RequestReader::Step RequestReader::read_head() {
   }
 }
 
+// A plain request that is here whole: all but a few are.
+bool RequestReader::take_plain_head(std::size_t head_end) {
+  const std::optional<PlainHead> plain = read_plain_head({buffer_.get() + begin_, head_end - begin_}, headers_);
+  if (!plain || plain->body_bytes > end_ - head_end || plain->target.size() > limits_.target_bytes_max) return false;
+  if (!parse_target(plain->target)) return false;
+  request_.method = plain->method;
+  whole_body_bytes_ = plain->body_bytes;
+  return true;
+}
+
 RequestReader::Step RequestReader::parse_head(std::size_t head_end) {
+  parsing_->expects_continue = false;
+  if (take_plain_head(head_end)) {
+    position_ = head_end_ = head_end;
+    request_.headers = headers_;
+    phase_ = *whole_body_bytes_ == 0 ? Phase::kHeld : Phase::kBetween;
+    return *whole_body_bytes_ == 0 ? Step::kRequest : Step::kHead;
+  }
+  headers_.clear();
   Parser& parser = parsing_->parser.emplace(Parts{request_, headers_, body_}, limits_.header_bytes_max);
   beast::error_code error;
   const std::size_t parsed = parser.put(boost::asio::const_buffer(buffer_.get() + begin_, head_end - begin_), error);
@@ -250,7 +269,6 @@ RequestReader::Step RequestReader::parse_head(std::size_t head_end) {
       return refuse({Counters::kUnsupported, 501, "unsupported_transfer_encoding", "the only Transfer-Encoding understood is chunked"});
     }
   }
-  parsing_->expects_continue = false;
   if (!parser.expect.empty() && !request_.http_1_0) {
     if (!same_name(parser.expect, "100-continue")) {
       return refuse({Counters::kUnsupported, 417, "unsupported_expectation", "the only Expect understood is 100-continue"});
@@ -282,11 +300,14 @@ bool RequestReader::parse_target(std::string_view target) {
 }
 
 void RequestReader::accept_body(std::size_t body_bytes_max) {
-  Parser& parser = *parsing_->parser;
   phase_ = Phase::kBody;
-  parser.body_limit(body_bytes_max);
   body_bytes_max_ = body_bytes_max;
-  const auto stated = parser.content_length();
+  std::optional<std::uint64_t> stated = whole_body_bytes_;
+  if (!stated) {
+    Parser& parser = *parsing_->parser;
+    parser.body_limit(body_bytes_max);
+    if (const auto length = parser.content_length()) stated = *length;
+  }
   if (stated && *stated > body_bytes_max) {
     refuse({Counters::kBodyTooLarge, 413, "body_too_large",
             "the body has " + std::to_string(*stated) + " bytes, allowed are " + std::to_string(body_bytes_max)});
@@ -304,6 +325,12 @@ bool cut_last_chunk(std::string_view unread) {
 }  // namespace
 
 RequestReader::Step RequestReader::read_body() {
+  if (whole_body_bytes_) {
+    request_.body = unread().substr(0, *whole_body_bytes_);
+    position_ += *whole_body_bytes_;
+    phase_ = Phase::kHeld;
+    return Step::kRequest;
+  }
   Parser& parser = *parsing_->parser;
   while (!parser.is_done()) {
     if (position_ == end_ || (parser.chunked() && cut_last_chunk(unread()))) return Step::kNeedMore;
@@ -334,6 +361,7 @@ void RequestReader::finish() {
   lines_ = 0;
   phase_ = Phase::kHead;
   headers_.clear();
+  whole_body_bytes_.reset();
   body_.clear();
   if (body_.capacity() > kBodyKeptBytes) body_.shrink_to_fit();
   const Request ended = std::exchange(request_, {});

@@ -1,5 +1,6 @@
 // Bytes to requests: holds a connection's input and finds the requests in it, within Limits. No sockets, no time; Session feeds it.
-// The grammar is Beast's; what Beast leaves open (totals of a head that comes in pieces, repeated lengths, folded lines) is refused here.
+// The grammar is Beast's, though plain requests need not pass it; what Beast leaves open (totals of a head that comes in pieces, repeated
+// lengths, folded lines) is refused here.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +59,7 @@ class RequestReader {
 
   Step read_head();
   Step parse_head(std::size_t head_end);
+  bool take_plain_head(std::size_t head_end);
   Step read_body();
   Step refuse(Refused refused);
   Step refuse_malformed(std::string message);
@@ -81,7 +83,8 @@ class RequestReader {
 
   std::unique_ptr<Parsing> parsing_;
   std::vector<Header> headers_;
-  std::string body_;  // of a request whose body did not come whole with its head
+  std::optional<std::size_t> whole_body_bytes_;  // of a plain request that came whole; without it Beast reads the body
+  std::string body_;                             // of a request whose body did not come whole with its head
   std::size_t body_bytes_max_ = 0;
   Request request_;
   Refused refused_;

@@ -155,9 +155,9 @@ void Server::Impl::take(Socket socket) {
   }
 }
 
-// Deadlines are looked at in rounds: setting one costs a connection nothing but a store.
+// Deadlines are set and looked at in rounds: most states are over before that, and cost no look at the clock.
 void Server::Impl::sweep() {
-  host.date = http_date();
+  host.set_date(http_date());
   const Moment now = std::chrono::steady_clock::now();
   for (std::size_t i = host.sessions.size(); i-- > 0;) {
     // A session that ends is replaced by the last, which has been looked at.

@@ -93,7 +93,7 @@ class Reply {
   ~Reply();
 
   // The request's views end here.
-  void send(Response response) &&;
+  void send(Response&& response) &&;
   // Whether there are as many streams as may be: one more is answered with 503.
   [[nodiscard]] bool streams_are_full() const;
   // Sends the head and its body, and goes on as a stream. To a HEAD request the answer ends there: the stream is not open.

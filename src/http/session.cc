@@ -33,8 +33,22 @@ void append_number(std::string& out, std::size_t number, int base = 10) {
 void append_value(std::string& out, std::string_view value) {
   const std::size_t begin = out.size();
   out += value;
+  if (std::none_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; })) return;
   std::replace_if(
       out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
+}
+
+// The status and what stands before all other headers.
+void append_start(std::string& out, int status, std::string_view date, std::string_view content_type) {
+  out += "HTTP/1.1 ";
+  append_number(out, static_cast<std::size_t>(status));
+  out += ' ';
+  out += reason_of(status);
+  out += "\r\nDate: ";
+  out += date;
+  if (content_type.empty()) return;
+  out += "\r\nContent-Type: ";
+  append_value(out, content_type);
 }
 
 }  // namespace
@@ -53,6 +67,12 @@ void Host::remove(Session& session) {
   if (on_session_closed) on_session_closed();
 }
 
+void Host::set_date(std::string now) {
+  date = std::move(now);
+  json_head.clear();
+  append_start(json_head, 200, date, Response::kJson);
+}
+
 Session::Session(Host& host, std::unique_ptr<Transport> transport, std::string peer, bool peer_is_loopback)
     : host_(host), transport_(std::move(transport)), reader_(host.limits), peer_(std::move(peer)) {
   reader_.request().peer = peer_;
@@ -61,13 +81,11 @@ Session::Session(Host& host, std::unique_ptr<Transport> transport, std::string p
 
 void Session::set_state(State state, milliseconds patience) {
   state_ = state;
-  deadline_ = std::chrono::steady_clock::now() + patience;
-}
-
-void Session::set_state(State state) {
-  state_ = state;
+  patience_ = patience;
   deadline_ = Moment::max();
 }
+
+void Session::set_state(State state) { set_state(state, milliseconds::max()); }
 
 void Session::start() {
   set_state(State::kHandshake, host_.limits.header_timeout);
@@ -180,7 +198,7 @@ void Session::refuse(const Refused& refused) {
   set_state(State::kClosing);
 }
 
-void Session::reply(Response response) {
+void Session::reply(Response&& response) {
   if (state_ != State::kHandling) return;
   append_answer(std::move(response));
   finish_request();
@@ -206,19 +224,14 @@ void Session::finish_request() {
 
 void Session::append_head(const Response& response, Framing framing) {
   std::string& out = queued_.bytes;
-  out += "HTTP/1.1 ";
-  append_number(out, static_cast<std::size_t>(response.status));
-  out += ' ';
-  out += reason_of(response.status);
-  out += "\r\nDate: ";
-  out += host_.date;
-  if (!response.content_type.empty()) {
-    out += "\r\nContent-Type: ";
-    append_value(out, response.content_type);
+  if (response.status == 200 && response.content_type == Response::kJson) {
+    out += host_.json_head;
+  } else {
+    append_start(out, response.status, host_.date, response.content_type);
   }
   for (const auto& [name, value] : response.headers) {
     out += "\r\n";
-    append_value(out, name);
+    out += name;
     out += ": ";
     append_value(out, value);
   }
@@ -236,7 +249,7 @@ void Session::append_head(const Response& response, Framing framing) {
   out += "\r\n\r\n";
 }
 
-void Session::append_answer(Response response) {
+void Session::append_answer(Response&& response) {
   const bool never_has_body = response.status == 204 || response.status == 304;
   append_head(response, never_has_body ? Framing::kNone : Framing::kLength);
   if (never_has_body || reader_.request().method == "HEAD") return;
@@ -364,6 +377,7 @@ void Session::check_deadline(Moment now) {
     ++host_.counters.slow_readers;
     return abort();
   }
+  if (deadline_ == Moment::max() && patience_ != milliseconds::max()) deadline_ = now + patience_;
   if (now < deadline_) return;
   if (state_ == State::kHead || state_ == State::kBody) {
     const bool head = state_ == State::kHead;
@@ -415,7 +429,7 @@ Reply::~Reply() {
   if (session_ != nullptr) session_->forget_reply();
 }
 
-void Reply::send(Response response) && { std::exchange(session_, nullptr)->reply(std::move(response)); }
+void Reply::send(Response&& response) && { std::exchange(session_, nullptr)->reply(std::move(response)); }
 
 bool Reply::streams_are_full() const { return session_->streams_are_full(); }
 Stream Reply::start_stream(const Response& head) && { return std::exchange(session_, nullptr)->start_stream(head); }

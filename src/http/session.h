@@ -29,12 +29,15 @@ struct Host {
   Handler& handler;
   Counters counters;
   bool draining = false;
-  std::string date;  // the Date header's value, kept current by the server
+  std::string date;       // the Date header's value
+  std::string json_head;  // how the head of most answers begins: 200, date, JSON
   std::vector<std::shared_ptr<Session>> sessions;
   std::function<void()> on_session_closed;
 
   void add(std::shared_ptr<Session> session);
   void remove(Session& session);
+  // Once in a while, by the server.
+  void set_date(std::string now);
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -51,7 +54,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_written(const boost::system::error_code& error, std::size_t bytes);
 
   // The Reply's and the Stream's side.
-  void reply(Response response);
+  void reply(Response&& response);
   void forget_reply();
   [[nodiscard]] bool streams_are_full() const { return host_.counters.streams_open >= host_.limits.streams_max; }
   [[nodiscard]] Stream start_stream(const Response& head);
@@ -85,7 +88,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void dispatch();
   void refuse(const Refused& refused);
   void finish_request();
-  void append_answer(Response response);
+  void append_answer(Response&& response);
   void append_head(const Response& response, Framing framing);
   void read();
   void flush();
@@ -103,7 +106,8 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::string peer_;
 
   State state_ = State::kHandshake;
-  Moment deadline_ = Moment::max();
+  std::chrono::milliseconds patience_ = std::chrono::milliseconds::max();  // with the client in this state
+  Moment deadline_ = Moment::max();                                        // counted from the first look at the state
   Moment write_deadline_ = Moment::max();
   bool reading_ = false;
   bool processing_ = false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -20,19 +21,20 @@ constexpr std::size_t kDigitsExact = 19;
 // So many keys are compared each with each.
 constexpr std::size_t kKeysFew = 8;
 
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
 std::string_view trimmed(std::string_view token) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
   while (!token.empty() && is_space(token.back())) token.remove_suffix(1);
   return token;
 }
 
-// False: not a number as JSON writes it, or too large or too small. What follows the token is not a digit and may be read.
-bool read_decimal(std::string_view token, double& out) {
+// Where the number that begins here ends; nullptr: not a number as JSON writes it, or too large or too small. Behind it something stands
+// that no number has.
+const char* read_decimal(const char* const begin, double& out) {
   // Up to 15 digits and their power of ten are both exact, so that their quotient is the nearest double.
   static constexpr std::array kPowers{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  const bool negative = token.front() == '-';
-  const char* at = token.data() + (negative ? 1 : 0);
-  const char* const end = token.data() + token.size();
+  const bool negative = *begin == '-';
+  const char* at = begin + (negative ? 1 : 0);
   std::uint64_t value = 0;  // wraps around where it is not used
   const auto digits = [&] {
     const char* const first = at;
@@ -41,24 +43,58 @@ bool read_decimal(std::string_view token, double& out) {
   };
   const bool zero_first = *at == '0';
   const std::size_t whole = digits();
-  if (whole == 0 || (zero_first && whole > 1)) return false;
+  if (whole == 0 || (zero_first && whole > 1)) return nullptr;
   std::size_t fraction = 0;
   if (*at == '.') {
     ++at;
     fraction = digits();
-    if (fraction == 0) return false;
+    if (fraction == 0) return nullptr;
   }
-  if (at == end && whole + fraction < kPowers.size()) {
+  const bool power = *at == 'e' || *at == 'E';
+  if (!power && whole + fraction < kPowers.size()) {
     const double size = static_cast<double>(static_cast<std::int64_t>(value)) / kPowers[fraction];
     out = negative ? -size : size;
-    return true;
+    return at;
   }
-  if (*at == 'e' || *at == 'E') {
+  if (power) {
     ++at;
     if (*at == '+' || *at == '-') ++at;
-    if (digits() == 0) return false;
+    if (digits() == 0) return nullptr;
   }
-  return at == end && std::from_chars(token.data(), end, out).ec == std::errc();
+  return std::from_chars(begin, at, out).ec == std::errc() ? at : nullptr;
+}
+
+[[gnu::noinline]] const char* skip_spaces(const char* at) {
+  while (is_space(*at)) ++at;
+  return at;
+}
+
+// Bodies are mostly written without any.
+const char* past_space(const char* at) { return static_cast<unsigned char>(*at) > ' ' ? at : skip_spaces(at); }
+
+// Characters of a text, taken together. The compiler's own vector type, which every machine has in one way or another.
+using Chars = std::uint8_t __attribute__((vector_size(16)));
+using Halves = std::uint64_t __attribute__((vector_size(16)));
+
+Chars chars_at(const char* from) {
+  Chars chars;
+  std::memcpy(&chars, from, sizeof chars);
+  return chars;
+}
+
+// How many stand before the first quote, backslash or control character.
+std::size_t plain_in(Chars chars) {
+  const Chars ends = (chars == '"') | (chars == '\\') | (chars < ' ');  // 255 where it holds
+  const auto halves = reinterpret_cast<Halves>(ends);
+  const auto before = [](std::uint64_t half) {
+    return static_cast<std::size_t>(std::endian::native == std::endian::little ? std::countr_zero(half) : std::countl_zero(half)) / 8;
+  };
+  return halves[0] != 0 ? before(halves[0]) : 8 + before(halves[1]);
+}
+
+bool beyond_ascii(Chars chars) {
+  const auto halves = reinterpret_cast<Halves>(chars >= 0x80);
+  return (halves[0] | halves[1]) != 0;
 }
 
 }  // namespace
@@ -83,8 +119,9 @@ struct JsonParser::State {
   std::vector<std::string_view> keys;
 
   // Of the quick way.
-  ondemand::json_iterator tokens;
-  const char* escape = nullptr;  // the first backslash at or behind the text that was read last
+  Chars seen{};           // of texts, all of them and some behind, combined by or
+  std::string unescaped;  // texts whose escapes are replaced, one after the other
+  std::size_t unescaped_bytes = 0;
 
   void begin(std::string_view body) {
     lists_used = 0;
@@ -100,79 +137,98 @@ struct JsonParser::State {
     return list;
   }
 
-  // The quick way, for what is written as it should be. False: something is wrong or unusual, and is left to the thorough way.
+  // The quick way, one pass over what is written as it should be. False: something is wrong or unusual, and is left to the thorough way.
+  // Behind the body stands a 0, which ends whatever is read.
   bool read_quickly() {
-    const simdjson::padded_string_view body(padded.data(), body_bytes, padded.size());
-    // Finds where tokens begin. UTF-8, control characters and that texts end are checked here.
-    if (body_bytes == 0 || parser.iterate_raw(body).get(tokens) != simdjson::SUCCESS) return false;
-    const std::uint32_t* token = tokens.root_position();
-    escape = padded.data();
-    if (padded[*token] != '{' && padded[*token] != '[') return false;
-    token = quick_children(token, root, depth_max);
-    return token != nullptr && *token == body_bytes;
+    seen = Chars{};
+    unescaped_bytes = 0;
+    const char* at = past_space(padded.data());
+    if (*at != '{' && *at != '[') return false;
+    at = quick_children(at, root, depth_max);
+    if (at == nullptr || past_space(at) != padded.data() + body_bytes) return false;
+    return !beyond_ascii(seen) || simdjson::validate_utf8(padded.data(), body_bytes);
   }
 
-  // `token`: where it and those behind it begin; behind the last one is the end of the body, where a 0 stands. Returns what follows the
-  // list or object that begins here, nullptr when that is not read.
-  const std::uint32_t* quick_children(const std::uint32_t* token, Json& out, std::size_t depth) {
+  // Each of these returns where what begins at `at` ends; nullptr when it is not read.
+  const char* quick_children(const char* at, Json& out, std::size_t depth) {
     if (depth == 0) return nullptr;
-    const char* const text = padded.data();
-    const auto whole = [text](const std::uint32_t* at) { return trimmed(std::string_view(text + at[0], at[1] - at[0])); };
-    const bool object = text[*token++] == '{';
+    const bool object = *at == '{';
     const char close = object ? '}' : ']';
     std::vector<Json>& children = new_list();
     out.type_ = object ? Json::Type::kObject : Json::Type::kList;
-    out.children_ = &children;
-    if (text[*token] == close) return token + 1;
-    for (;; ++token) {
+    at = past_space(at + 1);
+    if (*at == close) return at + 1;
+    std::uint32_t marks = 0;
+    bool alike = false;  // whether two keys have one mark
+    for (;; at = past_space(at + 1)) {
       Json& child = children.emplace_back();
       if (object) {
-        if (text[token[0]] != '"' || text[token[1]] != ':' || !quick_text(whole(token), child.key_)) return nullptr;
-        token += 2;
+        if (*at != '"' || (at = quick_text(at, child.key_)) == nullptr || *(at = past_space(at)) != ':') return nullptr;
+        const std::uint32_t mark = Json::mark_of(child.key_);
+        alike |= (marks & mark) != 0;
+        marks |= mark;
+        at = past_space(at + 1);
       }
-      const char* const begin = text + *token;
-      if (*begin == '{' || *begin == '[') {
-        token = quick_children(token, child, depth - 1);
-        if (token == nullptr) return nullptr;
-        child.raw_ = std::string_view(begin, text + token[-1] + 1);
-      } else if (child.raw_ = whole(token++); !quick_scalar(child)) {
-        return nullptr;
-      }
-      if (text[*token] != ',') break;
+      const char* const begin = at;
+      at = *at == '{' || *at == '[' ? quick_children(at, child, depth - 1) : quick_scalar(at, child);
+      if (at == nullptr) return nullptr;
+      child.raw_ = std::string_view(begin, at);
+      at = past_space(at);
+      if (*at != ',') break;
     }
-    return text[*token] == close && (!object || distinct_keys(children)) ? token + 1 : nullptr;
+    if (*at != close || (alike && !distinct_keys(children))) return nullptr;
+    out.hold(children);
+    out.marks_ = marks;
+    return at + 1;
   }
 
-  bool quick_scalar(Json& out) {
-    const char first = out.raw_.empty() ? '\0' : out.raw_.front();
-    if (first == '"') {
+  const char* quick_scalar(const char* at, Json& out) {
+    if (*at == '"') {
+      std::string_view text;
+      at = quick_text(at, text);
       out.type_ = Json::Type::kText;
-      return quick_text(out.raw_, out.text_);
+      out.hold(text);
+      return at;
     }
-    if (first == '-' || (first >= '0' && first <= '9')) {
+    if (*at == '-' || (*at >= '0' && *at <= '9')) {
       out.type_ = Json::Type::kNumber;
-      return read_decimal(out.raw_, out.number_);
+      return read_decimal(at, out.number_);
     }
-    if (out.raw_ == "null") return true;
+    const auto is = [at](std::string_view word) { return std::memcmp(at, word.data(), word.size()) == 0; };
+    if (is("null")) return at + 4;
     out.type_ = Json::Type::kFlag;
-    out.number_ = out.raw_ == "true" ? 1.0 : 0.0;
-    return out.flag() || out.raw_ == "false";
+    out.number_ = *at == 't' ? 1.0 : 0.0;
+    return is("true") ? at + 4 : is("false") ? at + 5 : nullptr;
   }
 
-  bool quick_text(std::string_view quoted, std::string_view& out) {
-    if (quoted.size() < 2) return false;
-    out = std::string_view(quoted.data() + 1, quoted.size() - 2);
-    return escape >= quoted.data() + quoted.size() || quick_unescape(quoted, out);
-  }
-
-  [[gnu::noinline]] bool quick_unescape(std::string_view quoted, std::string_view& out) {
-    if (escape < quoted.data()) {
-      const char* const end = padded.data() + body_bytes;
-      const void* const found = std::memchr(quoted.data(), '\\', static_cast<std::size_t>(end - quoted.data()));
-      escape = found == nullptr ? end : static_cast<const char*>(found);
+  const char* quick_text(const char* const quoted, std::string_view& out) {
+    const char* at = quoted + 1;
+    bool escapes = false;
+    while (true) {
+      const Chars chars = chars_at(at);
+      seen |= chars;
+      const std::size_t plain = plain_in(chars);
+      at += plain;
+      if (plain == sizeof chars) continue;
+      if (*at != '\\') break;
+      escapes = true;
+      at += 2;  // what is escaped ends nothing; whether it may be is seen later
     }
-    if (escape >= quoted.data() + quoted.size()) return true;
-    return tokens.unescape(reinterpret_cast<const std::uint8_t*>(out.data())).get(out) == simdjson::SUCCESS;
+    if (*at != '"') return nullptr;
+    out = std::string_view(quoted + 1, at);
+    return escapes && !unescape(out) ? nullptr : at + 1;
+  }
+
+  // `text` has a quote behind it.
+  [[gnu::noinline]] bool unescape(std::string_view& text) {
+    // Never longer than it was written. simdjson writes some bytes further than it needs.
+    if (unescaped_bytes == 0) unescaped.resize(padded.size());
+    if (parser.capacity() == 0 && parser.allocate(simdjson::SIMDJSON_PADDING) != simdjson::SUCCESS) return false;
+    auto* const begin = reinterpret_cast<std::uint8_t*>(unescaped.data()) + unescaped_bytes;
+    std::uint8_t* end = begin;
+    if (parser.unescape(reinterpret_cast<const std::uint8_t*>(text.data()), end).get(text) != simdjson::SUCCESS) return false;
+    unescaped_bytes += static_cast<std::size_t>(end - begin);
+    return true;
   }
 
   // The thorough way, which says what is wrong. `value` is an ondemand value or the document itself.
@@ -184,7 +240,13 @@ struct JsonParser::State {
       case ondemand::json_type::object: return read_object(value, out, depth);
       case ondemand::json_type::array: return read_array(value, out, depth);
       case ondemand::json_type::number: return read_number(value, out);
-      case ondemand::json_type::string: out.type_ = Json::Type::kText; return value.get_string().get(out.text_);
+      case ondemand::json_type::string: {
+        std::string_view text;
+        if (const auto error = value.get_string().get(text)) return error;
+        out.type_ = Json::Type::kText;
+        out.hold(text);
+        return simdjson::SUCCESS;
+      }
       case ondemand::json_type::boolean: {
         bool flag = false;
         if (const auto error = value.get_bool().get(flag)) return error;
@@ -204,7 +266,7 @@ struct JsonParser::State {
   simdjson::error_code read_child(ondemand::value& value, Json& out, std::size_t depth) {
     out.raw_ = trimmed(value.raw_json_token());
     if (const auto error = read(value, out, depth)) return error;
-    if (out.children_ != nullptr) {
+    if (out.holds_others()) {
       const char* end = nullptr;
       if (at_work->current_location().get(end) != simdjson::SUCCESS) end = padded.data() + body_bytes;
       out.raw_ = trimmed(std::string_view(out.raw_.data(), static_cast<std::size_t>(end - out.raw_.data())));
@@ -252,7 +314,7 @@ struct JsonParser::State {
       if (const auto error = read_child(inner, children.emplace_back(), depth - 1)) return error;
     }
     out.type_ = Json::Type::kList;
-    out.children_ = &children;
+    out.hold(children);
     return simdjson::SUCCESS;
   }
 
@@ -265,13 +327,14 @@ struct JsonParser::State {
     for (auto field : object) {
       Json& child = children.emplace_back();
       if (const auto error = field.unescaped_key().get(child.key_)) return error;
+      out.marks_ |= Json::mark_of(child.key_);
       ondemand::value inner;
       if (const auto error = field.value().get(inner)) return error;
       if (const auto error = read_child(inner, child, depth - 1)) return error;
     }
     if (!distinct_keys(children)) return simdjson::INCORRECT_TYPE;
     out.type_ = Json::Type::kObject;
-    out.children_ = &children;
+    out.hold(children);
     return simdjson::SUCCESS;
   }
 
@@ -315,8 +378,7 @@ Result<const Json*> JsonParser::parse(std::string_view body) {
   auto error = state.parser.iterate(state.padded.data(), body.size(), state.padded.size()).get(document);
   if (error == simdjson::SUCCESS) error = state.read(document, state.root, state.depth_max);
   const char* behind = nullptr;
-  const bool nested = state.root.type_ == Json::Type::kList || state.root.type_ == Json::Type::kObject;
-  if (error == simdjson::SUCCESS && nested && document.current_location().get(behind) != simdjson::OUT_OF_BOUNDS) {
+  if (error == simdjson::SUCCESS && state.root.holds_others() && document.current_location().get(behind) != simdjson::OUT_OF_BOUNDS) {
     error = simdjson::TRAILING_CONTENT;
   }
   if (error == simdjson::SUCCESS) return &state.root;
@@ -342,7 +404,7 @@ std::string_view name_of(Json::Type type) {
 }
 
 void ObjectReader::refuse_other_type() {
-  members_ = {};
+  next_ = end_;
   const std::string place = path();
   fault_ = Fault{place, (place.empty() ? "body" : place) + ": got " + std::string(name_of(object_->type())) + ", expected an object"};
 }
@@ -366,10 +428,12 @@ const Json* ObjectReader::any(std::string_view key) { return take(key); }
 void ObjectReader::note(std::string_view key) { asked_then_.push_back(key); }
 
 const Json* ObjectReader::search(std::string_view key) {
-  for (const Json& member : members_) {
+  for (const Json& member : object_->items()) {
     const std::string_view name = member.key();
     if (name.size() != key.size() || std::mismatch(name.begin(), name.end(), key.begin()).first != name.end()) continue;
-    return take_at(static_cast<std::size_t>(&member - members_.data()));
+    out_of_order_ = true;
+    next_ = &member + 1;
+    return member.is_null() ? nullptr : &member;
   }
   return nullptr;
 }
@@ -389,17 +453,17 @@ void ObjectReader::fail_range(std::string_view key, double got, double low, doub
 }
 
 bool ObjectReader::was_asked_for(std::string_view key) const {
-  const auto first_end = asked_first_.begin() + static_cast<std::ptrdiff_t>(asked_);
-  return std::find(asked_first_.begin(), first_end, key) != first_end ||
+  const std::span<const Key> first(asked_first_.data(), asked_);
+  return std::any_of(first.begin(), first.end(), [key](const Key& asked) { return asked.text() == key; }) ||
          std::find(asked_then_.begin(), asked_then_.end(), key) != asked_then_.end();
 }
 
 void ObjectReader::look_for_unknown() {
-  for (const Json& member : members_) {
+  for (const Json& member : object_->items()) {
     if (was_asked_for(member.key())) continue;
     std::string shown = internal::printable(member.key(), 60);
     std::vector<std::string> known(asked_then_.begin(), asked_then_.end());
-    for (std::size_t i = 0; i < asked_; ++i) known.emplace_back(asked_first_[i]);
+    for (std::size_t i = 0; i < asked_; ++i) known.emplace_back(asked_first_[i].text());
     fail(shown, "unknown field" + internal::suggestion(member.key(), known));
     break;
   }

@@ -34,24 +34,39 @@ class Json {
   [[nodiscard]] bool is_null() const { return type_ == Type::kNull; }
   [[nodiscard]] double number() const { return number_; }
   [[nodiscard]] bool flag() const { return number_ != 0.0; }
-  [[nodiscard]] std::string_view text() const { return text_; }
+  [[nodiscard]] std::string_view text() const {
+    return type_ == Type::kText ? std::string_view(static_cast<const char*>(content_), size_) : std::string_view();
+  }
   [[nodiscard]] std::string_view key() const { return key_; }
   // The value as it was written, byte for byte.
   [[nodiscard]] std::string_view raw() const { return raw_; }
   // Elements or members, in their order.
   [[nodiscard]] std::span<const Json> items() const {
-    return children_ == nullptr ? std::span<const Json>() : std::span<const Json>(*children_);
+    return holds_others() ? std::span(static_cast<const Json*>(content_), size_) : std::span<const Json>();
   }
   [[nodiscard]] const Json* find(std::string_view key) const;
 
  private:
   friend class JsonParser;
+  friend class ObjectReader;
+
+  // One bit for a key; two that are the same have the same.
+  static constexpr std::uint32_t mark_of(std::string_view key) {
+    return key.empty() ? 1 : std::uint32_t{1} << (key.size() + static_cast<std::size_t>(key.front())) % 32;
+  }
+
+  [[nodiscard]] bool holds_others() const { return type_ == Type::kList || type_ == Type::kObject; }
+  void hold(std::string_view text) { content_ = text.data(), size_ = text.size(); }
+  void hold(std::span<const Json> items) { content_ = items.data(), size_ = items.size(); }
+
+  // A body may have as many as it has bytes, so they are kept small.
   Type type_ = Type::kNull;
+  std::uint32_t marks_ = 0;  // of the members' keys, all together
   double number_ = 0.0;
-  std::string_view text_;
+  const void* content_ = nullptr;  // a text's characters, or the first item
+  std::size_t size_ = 0;           // of them
   std::string_view key_;
   std::string_view raw_;
-  const std::vector<Json>* children_ = nullptr;
 };
 
 class JsonParser {
@@ -76,7 +91,7 @@ class ObjectReader {
  public:
   // `path`: where the object stands, "" for the body; with an index, which element of that list it is. The path must live as long as this.
   ObjectReader(const Json& object, std::string_view path, std::optional<std::size_t> index = {})
-      : object_(&object), members_(object.items()), path_(path), index_(index) {
+      : object_(&object), next_(object.items().data()), end_(next_ + object.items().size()), path_(path), index_(index) {
     if (object.type() != Json::Type::kObject) refuse_other_type();
   }
 
@@ -114,29 +129,22 @@ class ObjectReader {
 
   // The first problem, among them a member that was not asked for.
   [[nodiscard]] std::optional<Fault> finish() {
-    const std::size_t unmarked = kMarked - members_.size();
-    const bool all_taken = members_.empty() || (unmarked < kMarked && taken_ == ~std::uint64_t{0} >> unmarked);
-    if (!fault_ && !all_taken) look_for_unknown();
+    if (!fault_ && (next_ != end_ || out_of_order_)) look_for_unknown();
     return fault_;
   }
 
  private:
-  // Members whose being asked for is marked.
-  static constexpr std::size_t kMarked = 64;
-
   // Members are mostly asked for in the order they came. Keys are literals, whose comparison with the next one is a few instructions here.
   [[gnu::always_inline]] const Json* take(std::string_view key) {
-    asked_ < asked_first_.size() ? void(asked_first_[asked_++] = key) : note(key);
-    if (next_ >= members_.size() || members_[next_].key().size() != key.size() ||
-        std::memcmp(members_[next_].key().data(), key.data(), key.size()) != 0) {
-      return search(key);
+    asked_ < asked_first_.size() ? void(asked_first_[asked_++] = {key.data(), key.size()}) : note(key);
+    const auto is_next = [&](std::string_view name) {
+      return name.size() == key.size() && std::memcmp(name.data(), key.data(), key.size()) == 0;
+    };
+    if (next_ == end_ || !is_next(next_->key())) {
+      return (object_->marks_ & Json::mark_of(key)) == 0 ? nullptr : search(key);
     }
-    return take_at(next_);
-  }
-  const Json* take_at(std::size_t at) {
-    if (at < kMarked) taken_ |= std::uint64_t{1} << at;
-    next_ = at + 1;
-    return members_[at].is_null() ? nullptr : &members_[at];
+    const Json* member = next_++;
+    return member->is_null() ? nullptr : member;
   }
   [[gnu::always_inline]] const Json* typed(std::string_view key, Json::Type type, std::string_view expected) {
     const Json* member = take(key);
@@ -156,13 +164,18 @@ class ObjectReader {
   [[nodiscard]] bool was_asked_for(std::string_view key) const;
 
   const Json* object_;
-  std::span<const Json> members_;
+  const Json* next_;  // the member that is looked at first
+  const Json* end_;   // behind the last
   std::string_view path_;
   std::optional<std::size_t> index_;
-  std::size_t next_ = 0;     // the member that is looked at first
-  std::uint64_t taken_ = 0;  // members that were asked for, the first 64 of them
-  // Keys, which are literals; the first ones here, so that a small object needs no memory of its own.
-  std::array<std::string_view, 12> asked_first_;
+  bool out_of_order_ = false;  // whether one was asked for that was not the next: others may have been passed over
+  // Keys, which are literals; the first ones here, so that a small object needs no memory of its own. Not set before they are asked for.
+  struct Key {
+    const char* data;
+    std::size_t size;
+    [[nodiscard]] std::string_view text() const { return {data, size}; }
+  };
+  std::array<Key, 12> asked_first_;
   std::size_t asked_ = 0;
   std::vector<std::string_view> asked_then_;
   std::optional<Fault> fault_;

@@ -2,6 +2,7 @@
 #include "json/json.h"
 
 #include <gtest/gtest.h>
+#include <simdjson.h>
 
 #include <array>
 #include <bit>
@@ -211,6 +212,80 @@ TEST(Json, WhatIsWrittenIsRead) {
     ASSERT_TRUE(parsed.ok()) << list.raw << ": " << parsed.error().message;
     expect_same(**parsed, list);
   }
+}
+
+// Asks simdjson's other parser, which makes a tree of its own.
+void expect_same(const Json& read, simdjson::dom::element known) {
+  switch (read.type()) {
+    case Json::Type::kNull: EXPECT_TRUE(known.is_null()); break;
+    case Json::Type::kFlag: EXPECT_EQ(read.flag(), known.get_bool().value_unsafe()); break;
+    case Json::Type::kNumber: EXPECT_EQ(read.number(), known.get_double().value_unsafe()); break;
+    case Json::Type::kText: EXPECT_EQ(read.text(), known.get_string().value_unsafe()); break;
+    case Json::Type::kList: {
+      std::size_t at = 0;
+      ASSERT_TRUE(known.is_array());
+      ASSERT_EQ(read.items().size(), known.get_array().size());
+      for (const auto item : known.get_array()) expect_same(read.items()[at++], item);
+      break;
+    }
+    case Json::Type::kObject: {
+      std::size_t at = 0;
+      ASSERT_TRUE(known.is_object());
+      ASSERT_EQ(read.items().size(), known.get_object().size());
+      for (const auto [key, value] : known.get_object()) {
+        EXPECT_EQ(read.items()[at].key(), key);
+        expect_same(read.items()[at++], value);
+      }
+      break;
+    }
+  }
+}
+
+TEST(Json, AcceptsWhatAnotherParserAcceptsAndReadsTheSame) {
+  static constexpr std::array<std::string_view, 26> kPieces{"\"",
+                                                            "\\",
+                                                            ",",
+                                                            "{",
+                                                            "}",
+                                                            "[",
+                                                            "]",
+                                                            ":",
+                                                            " ",
+                                                            "\n",
+                                                            "\x01",
+                                                            "\x7f",
+                                                            "\xc3\xa9",
+                                                            "\xc3",
+                                                            "\xff",
+                                                            "0",
+                                                            "-1.5e3",
+                                                            "\\u00e9",
+                                                            "\\\"",
+                                                            "\"a\":1,",
+                                                            "null",
+                                                            "t",
+                                                            "false",
+                                                            "0.125",
+                                                            "\xed\xa0\x80",
+                                                            "a text of more than sixteen"};
+  JsonParser parser(100);
+  simdjson::dom::parser other;
+  Random random(17);
+  int accepted = 0;
+  for (int i = 0; i < 40'000; ++i) {
+    std::string body = '[' + write_value(random, 4).raw + ']';
+    for (std::uint64_t left = random.below(4); left > 0; --left) {
+      body.replace(1 + random.below(body.size() - 1), random.below(3), kPieces[random.below(kPieces.size())]);
+    }
+    const auto parsed = parser.parse(body);
+    const auto known = other.parse(body);
+    if (!parsed && parsed.error().message.find("stands twice") != std::string::npos) continue;
+    ASSERT_EQ(parsed.ok(), known.error() == simdjson::SUCCESS) << body;
+    if (!parsed) continue;
+    ++accepted;
+    expect_same(**parsed, known.value_unsafe());
+  }
+  EXPECT_GT(accepted, 10'000);
 }
 
 TEST(Json, NothingIsReadFromAPart) {

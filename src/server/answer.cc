@@ -52,7 +52,7 @@ void Answer::note(int status) {
   if (on_sent_) on_sent_({status, std::chrono::steady_clock::now() - began_, key_});
 }
 
-void Answer::send(http::Response response) {
+void Answer::send(http::Response&& response) {
   if (std::exchange(over_, true)) return;
   if (response.headers.empty()) {
     response.headers = std::move(headers_);

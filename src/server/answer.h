@@ -32,7 +32,7 @@ class Answer {
       : reply_(std::move(reply)), on_sent_(std::move(on_sent)), began_(std::chrono::steady_clock::now()) {}
 
   // Sending twice changes nothing: whoever began a stream may find it closed by the client, and must not answer anew.
-  void send(http::Response response);
+  void send(http::Response&& response);
   void json(std::string body, int status = 200);
   void refuse(const Error& error) { send(refusal(error)); }
   void refuse(const Fault& fault) { send(refusal(fault)); }
@@ -48,8 +48,8 @@ class Answer {
   // The public part of the key that came with the request.
   void belongs_to(std::string key) { key_ = std::move(key); }
 
-  // Goes with the answer, whatever it will be.
-  void add_header(std::string name, std::string value) { headers_.emplace_back(std::move(name), std::move(value)); }
+  // Goes with the answer, whatever it will be. `name` is a constant.
+  void add_header(std::string_view name, std::string value) { headers_.emplace_back(name, std::move(value)); }
 
  private:
   void note(int status);
@@ -58,7 +58,7 @@ class Answer {
   OnSent on_sent_;
   std::string key_;
   std::chrono::steady_clock::time_point began_;
-  std::vector<std::pair<std::string, std::string>> headers_;
+  std::vector<std::pair<std::string_view, std::string>> headers_;
   bool over_ = false;
 };
 

@@ -17,25 +17,27 @@ std::int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-bool same_in_any_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 // "localhost:8080", "127.0.0.1", "[::1]:8080", with or without a scheme before it.
 bool names_this_machine(std::string_view host) {
-  if (const auto scheme = host.find("://"); scheme != std::string_view::npos) host.remove_prefix(scheme + 3);
+  constexpr std::string_view kScheme = "://";
+  // Found by its first character: there is hardly ever another of those but before the port.
+  for (std::size_t at = host.find(':'); at != std::string_view::npos; at = host.find(':', at + 1)) {
+    if (!host.substr(at).starts_with(kScheme)) continue;
+    host.remove_prefix(at + kScheme.size());
+    break;
+  }
   if (host.starts_with("[::1]")) return host.size() == 5 || host[5] == ':';
   host = host.substr(0, host.find(':'));
-  return same_in_any_case(host, "localhost") || host == "127.0.0.1";
+  return host == "127.0.0.1" || http::same_name(host, "localhost");
 }
 
 std::string_view endpoint_of(const Route* route) { return route == nullptr ? std::string_view("unknown") : route->pattern; }
 
 bool is_json(std::string_view content_type) {
-  const std::string_view type = content_type.substr(0, content_type.find_first_of("; \t"));
+  const auto ends = [](char c) { return c == ';' || c == ' ' || c == '\t'; };
+  const std::string_view type(content_type.begin(), std::find_if(content_type.begin(), content_type.end(), ends));
   constexpr std::array kTaken = {"application/json", "application/x-ndjson", "application/octet-stream"};
-  return std::any_of(kTaken.begin(), kTaken.end(), [&](std::string_view taken) { return same_in_any_case(type, taken); });
+  return std::any_of(kTaken.begin(), kTaken.end(), [&](std::string_view taken) { return http::same_name(type, taken); });
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard)
 Result<const access::Key*> App::key_of(const http::Request& request) const {
   const std::string_view header = request.header("Authorization").value_or("");
   constexpr std::string_view kBearer = "Bearer ";
-  if (!same_in_any_case(header.substr(0, kBearer.size()), kBearer)) return {ErrorCode::kNotFound, ""};
+  if (!http::same_name(header.substr(0, kBearer.size()), kBearer)) return {ErrorCode::kNotFound, ""};
   return parts_.keys.authenticate(header.substr(kBearer.size()));
 }
 

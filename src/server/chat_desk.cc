@@ -72,7 +72,7 @@ void ChatExchange::keep_alive() {
 void ChatExchange::tell(Client& client) {
   if (client.gone) return;
   if (refusal_) {
-    if (!client.out.open()) return client.answer->send(*refusal_);
+    if (!client.out.open()) return client.answer->send(http::Response(*refusal_));
     client.out.write(render_error_frame(refusal_->body));
     return client.out.close();
   }

@@ -42,7 +42,7 @@ void send_file(const Call& call, std::string_view name) {
       {"Referrer-Policy", "no-referrer"},    {"Cross-Origin-Opener-Policy", "same-origin"}};
   if (lists(call.request.header("If-None-Match").value_or(""), file->etag)) {
     response.status = 304;
-    response.content_type.clear();
+    response.content_type = {};
   } else if (!file->gzip.empty() && lists(call.request.header("Accept-Encoding").value_or(""), "gzip")) {
     response.body = file->gzip;
     response.headers.emplace_back("Content-Encoding", "gzip");

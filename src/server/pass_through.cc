@@ -10,14 +10,14 @@
 namespace margin::server {
 namespace {
 
-// What an upstream's failure is to the client.
+// What an upstream's failure is to the client, as long as the outcome is there.
 http::Response refusal_of(const upstream::Outcome& outcome) {
   using upstream::Failure;
   if (outcome.failure == Failure::kStatus && outcome.status >= 400 && outcome.status < 600) {
     // The upstream's own words, as it said them.
     http::Response response;
     response.status = outcome.status;
-    response.content_type = outcome.content_type.empty() ? "application/json" : outcome.content_type;
+    response.content_type = outcome.content_type.empty() ? http::Response::kJson : outcome.content_type;
     response.body = outcome.body;
     if (outcome.retry_after) response.headers.emplace_back("Retry-After", std::to_string(outcome.retry_after->count()));
     response.headers.emplace_back("x-should-retry", "false");

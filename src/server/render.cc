@@ -19,41 +19,63 @@ void render_terms(JsonWriter& out, std::string_view key, const std::vector<Term>
   out.close('}');
 }
 
-// The figures of a response that states a confidence. Put together apart, in one piece: most of an answer consists of them.
-void render_figures(JsonWriter& out, const RecordedResponse& response) {
-  std::array<char, 256> piece;  // six names, five numbers of at most kRoundedMax bytes and a whole one
-  char* to = piece.data();
-  const auto text = [&]<std::size_t kSize>(const char(&literal)[kSize]) {
-    std::memcpy(to, literal, kSize - 1);
-    to += kSize - 1;
-  };
-  const auto number = [&](double value, char* (*write)(char*, double)) {
-    std::isfinite(value) ? void(to = write(to, value)) : text("null");
-  };
-  text("\"stated\":");
-  number(*response.confidence, internal::write_shortest);
-  text(",\"calibrated\":");
-  number(response.calibrated, internal::write_rounded);
-  text(",\"factor\":");
-  number(response.factor, internal::write_rounded);
-  text(",\"band\":");
-  to = std::to_chars(to, piece.data() + piece.size(), response.band).ptr;
-  text(",\"n\":");
-  number(response.n, internal::write_rounded);
-  text(",\"weight\":");
-  number(response.weight, internal::write_rounded);
-  out.raw({piece.data(), static_cast<std::size_t>(to - piece.data())});
+template <std::size_t kSize>
+char* write_literal(char* to, const char (&literal)[kSize]) {
+  std::memcpy(to, literal, kSize - 1);
+  return to + kSize - 1;
 }
 
+// Of a response that states a confidence; returns the end.
+constexpr std::size_t kFiguresMax = 256;  // six names, five numbers of at most kRoundedMax bytes and a whole one
+char* write_figures(char* to, const RecordedResponse& response) {
+  const auto number = [&](double value, char* (*write)(char*, double)) {
+    to = std::isfinite(value) ? write(to, value) : write_literal(to, "null");
+  };
+  to = write_literal(to, "\"stated\":");
+  number(*response.confidence, internal::write_shortest);
+  to = write_literal(to, ",\"calibrated\":");
+  number(response.calibrated, internal::write_rounded);
+  to = write_literal(to, ",\"factor\":");
+  number(response.factor, internal::write_rounded);
+  to = write_literal(to, ",\"band\":");
+  constexpr std::size_t kBandMax = 20;
+  to = std::to_chars(to, to + kBandMax, response.band).ptr;
+  to = write_literal(to, ",\"n\":");
+  number(response.n, internal::write_rounded);
+  to = write_literal(to, ",\"weight\":");
+  number(response.weight, internal::write_rounded);
+  return to;
+}
+
+// Longer names are not put together with the figures.
+constexpr std::size_t kNameMax = 64;
+
+// How the piece of a response that states a confidence begins; nullptr where that is not so plain.
+char* write_names(char* to, const RecordedResponse& response) {
+  const bool plain = response.confidence && !response.abstained;
+  if (!plain || response.model.size() > kNameMax || response.channel.size() > kNameMax) return nullptr;
+  to = internal::write_plain(write_literal(to, "{\"model\":\""), response.model);
+  if (to == nullptr) return nullptr;
+  to = internal::write_plain(write_literal(to, "\",\"channel\":\""), response.channel);
+  return to == nullptr ? nullptr : write_literal(to, "\",");
+}
+
+// Put together apart, in one piece: most of an answer consists of responses.
 void render_response(JsonWriter& out, const RecordedResponse& response) {
-  out.open('{').key("model").text(response.model).key("channel").text(response.channel);
-  if (response.abstained) out.key("abstained").flag(true);
-  if (!response.confidence) {
-    out.key("stated").null().key("calibrated").null().close('}');
-    return;
+  std::array<char, 32 + 2 * kNameMax + kFiguresMax> piece;
+  char* to = write_names(piece.data(), response);
+  if (to == nullptr) {
+    to = piece.data();
+    out.open('{').key("model").text(response.model).key("channel").text(response.channel);
+    if (response.abstained) out.key("abstained").flag(true);
   }
-  render_figures(out, response);
-  render_terms(out, "weight_of", response.terms);
+  if (response.confidence) {
+    to = write_figures(to, response);
+    out.raw({piece.data(), static_cast<std::size_t>(to - piece.data())});
+    render_terms(out, "weight_of", response.terms);
+  } else {
+    out.key("stated").null().key("calibrated").null();
+  }
   out.close('}');
 }
 

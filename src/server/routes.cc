@@ -73,6 +73,7 @@ std::string_view take_segment(std::string_view& path) {
 // Compares segment by segment; {named} ones accept anything that is not empty.
 bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& arguments) {
   arguments.clear();
+  if (pattern == path && path.find('{') == std::string_view::npos) return true;
   while (pattern.starts_with('/') && path.starts_with('/')) {
     const std::string_view wanted = take_segment(pattern);
     const std::string_view segment = take_segment(path);
