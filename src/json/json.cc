@@ -376,11 +376,13 @@ Result<const Json*> JsonParser::parse(std::string_view body) {
   ondemand::document document;
   state.at_work = &document;
   auto error = state.parser.iterate(state.padded.data(), body.size(), state.padded.size()).get(document);
+  std::string_view first;  // token; all there is, where it is neither an object nor a list
+  if (error == simdjson::SUCCESS) error = document.raw_json_token().get(first);
   if (error == simdjson::SUCCESS) error = state.read(document, state.root, state.depth_max);
   const char* behind = nullptr;
-  if (error == simdjson::SUCCESS && state.root.holds_others() && document.current_location().get(behind) != simdjson::OUT_OF_BOUNDS) {
-    error = simdjson::TRAILING_CONTENT;
-  }
+  const bool whole = state.root.holds_others() ? document.current_location().get(behind) == simdjson::OUT_OF_BOUNDS
+                                               : first.data() + first.size() == state.padded.data() + body.size();
+  if (error == simdjson::SUCCESS && !whole) error = simdjson::TRAILING_CONTENT;
   if (error == simdjson::SUCCESS) return &state.root;
 
   if (!state.problem.empty()) return {ErrorCode::kInvalidArgument, "body: " + state.problem};

@@ -288,6 +288,16 @@ TEST(Json, AcceptsWhatAnotherParserAcceptsAndReadsTheSame) {
   EXPECT_GT(accepted, 10'000);
 }
 
+TEST(Json, OneValueAloneIsABodyAndNothingStandsBehindIt) {
+  JsonParser parser(8);
+  for (const std::string value : {"null", "true", "false", "1", "-2.5e3", "\"text\"", "\"\""}) {
+    EXPECT_TRUE(parser.parse(value).ok()) << value;
+    for (const char* more : {"[false]", "{}", ",", "}", "]", " 1", " \"", " x", " null"}) {
+      EXPECT_FALSE(parser.parse(value + more).ok()) << value << more;
+    }
+  }
+}
+
 TEST(Json, NothingIsReadFromAPart) {
   const std::string body = R"({"a\n":[1,-2.5e3,"x\u00e9\n","y"],"b":true,"c":null,"d":{"e":[]},"f":false} )";
   JsonParser parser(8);

@@ -109,7 +109,7 @@ void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& t
     response.weight = tally.weights[i];
     if (has_terms) response.terms = vote.explain(ballots, i);
   }
-  thread_local Tally again;  // kept for its memory
+  Tally again;
   const auto absences = decisive_absences(vote, ballots, tally.weights, tally, again, kAbsencesMax, room);
   decision.decisive.reserve(absences.size());
   for (const Absence& absence : absences) {
@@ -138,7 +138,7 @@ DecisionMade decide_seated(const Question& question, const AuditPlan& audits, st
   for (std::size_t i = 0; i < seats.size(); ++i) record(question.responses[i], seats[i], members, cells, decision.responses[i]);
   const Electorate electorate = number_answers(question, seats, decision, room);
 
-  thread_local Tally tally;  // kept for its memory
+  Tally tally;
   vote.tally(electorate.ballots, electorate.answers, tally);
   decision.sure.status = trust.status();
   if (tally.winner != kNoAnswer) {

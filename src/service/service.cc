@@ -69,6 +69,7 @@ Service::Service(EventLog& log, ServiceOptions options)
       alive_(std::make_shared<bool>(true)),
       erasures_(log_, background_, options_.post, alive_) {
   log_.on_commit([this, alive = alive_] {
+    if (uncorking_ == std::this_thread::get_id()) return;
     options_.post([this, alive] {
       if (*alive) drain();
     });
@@ -207,7 +208,10 @@ void Service::gather() {
   const auto uncork = [this, alive = alive_] {
     if (!*alive) return;
     gathering_ = false;
+    uncorking_ = std::this_thread::get_id();
     log_.uncork();
+    uncorking_ = std::thread::id();
+    drain();
   };
   // Round the loop twice: who came while these were served joins them.
   options_.post([this, alive = alive_, uncork] {

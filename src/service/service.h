@@ -6,6 +6,7 @@
 // service's own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -169,6 +171,7 @@ class Service {
   Listener listener_;
   AllWaiting waiting_;  // each stays where it is, for the log's thread to find
   bool gathering_ = false;
+  std::atomic<std::thread::id> uncorking_;  // who drains what is committed meanwhile
   Uuid last_id_;
 
   std::mutex mutex_;
