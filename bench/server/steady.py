@@ -43,7 +43,7 @@ def resident(process):
 def run(options, folder):
     (folder / "margin.toml").write_text(f'[store]\ndurability = "process"\n[log]\nlevel = "warning"\n'
                                         f'[limits]\npending = {options.pending}\nrequests_per_connection = 1000000000\n')
-    server = subprocess.Popen([options.bin / "margin", "serve", "--listen", "127.0.0.1:0", "--store", "margin.db"], cwd=folder, stdout=subprocess.PIPE)
+    server = subprocess.Popen([options.bin.resolve() / "margin", "serve", "--listen", "127.0.0.1:0", "--store", "margin.db"], cwd=folder, stdout=subprocess.PIPE)
     try:
         url = server.stdout.readline().decode().split()[-1]
         host, port = url.split("//")[1].split(":")
