@@ -21,9 +21,6 @@ namespace {
 
 constexpr std::string_view kPrimary = "primary";  // in the place of a vote's name
 
-// What rounding may do to a score, relative to its size.
-constexpr double kRounding = 1e-12;
-
 // Enough for what a decision on some forty responses needs until it is made.
 using Room = Scratch<std::size_t{8} << 10>;
 
@@ -230,15 +227,14 @@ bool PoolState::settled(const DecisionMade& decision, std::size_t more) const {
   if (!range) return more == 0;
   const double leader = decision.scores[decision.selected];
   double rival = 0.0;  // of an answer that nobody has given yet
-  double size = std::fabs(leader);
   for (std::uint32_t answer = 0; answer < decision.scores.size(); ++answer) {
-    if (answer == decision.selected) continue;
-    rival = std::max(rival, decision.scores[answer]);
-    size += std::fabs(decision.scores[answer]);
+    if (answer != decision.selected) rival = std::max(rival, decision.scores[answer]);
   }
+  double size = 0.0;
+  for (const RecordedResponse& response : decision.responses) size += std::fabs(response.weight);
   // Each of them either supports a rival or, where a ballot may count against its answer, speaks for the leader.
   const double change = static_cast<double>(more) * std::max({range->high, -range->low, 0.0});
-  return leader - rival > change + kRounding * (size + change);
+  return leader - rival > change + rounding_of(decision.responses.size() + more) * (size + change);
 }
 
 Result<DecisionMade> PoolState::decide_by(const Vote& by, const DecisionTrust& sure, const Question& question) const {

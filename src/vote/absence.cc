@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/scratch.h"
 #include "vote/selection.h"
@@ -49,9 +48,6 @@ Voters voters_to_try(std::span<const Ballot> ballots, std::span<const double> we
   return voters;
 }
 
-// What rounding may do to a sum of so many ballots, relative to its size; several times more than it does.
-double rounding_of(std::size_t ballots) { return 4.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(ballots + 4); }
-
 // Tells whose absence cannot change the selection, without counting again. Only for votes in which a ballot adds to its answer, never
 // takes away, and changes nothing about the others; elsewhere nobody is told.
 class Lead {
@@ -65,7 +61,7 @@ class Lead {
       size += tally.scores[answer];
       if (answer != tally.winner) rival = std::max(rival, tally.scores[answer]);
     }
-    lead_ = tally.scores[tally.winner] - rival - rounding_of(ballots) * size;
+    lead_ = tally.scores[tally.winner] - rival - internal::rounding_of(ballots) * size;
   }
 
   // Only the absence of those who support the selected answer could.
