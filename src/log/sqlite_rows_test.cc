@@ -77,7 +77,7 @@ TEST_F(SqliteRowsTest, PoolsOfACommitHaveRowsOfTheirOwn) {
 }
 
 TEST_F(SqliteRowsTest, ALargeCommitHasSeveralRows) {
-  open();
+  open({.durability = Durability::kProcess});  // all in one commit
   log_->cork();
   constexpr std::uint64_t kEvents = 100;
   for (std::uint64_t n = 0; n < kEvents; ++n) {
