@@ -68,6 +68,18 @@ TEST(Codec, EveryDecisionIsReadAsProtocolBuffersReadsIt) {
   EXPECT_GT(decisions, 1'000U);
 }
 
+// What is left to its default where models were not chosen by chance, and nothing else is out of the ordinary.
+TEST(Codec, AUsualDecisionComesBackEitherWay) {
+  Random random(20240604);
+  for (std::size_t responses = 0; responses < 20; ++responses) {
+    const Record record{.event = typical_decision(responses, random)};
+    const std::string bytes = encoded(record);
+    EXPECT_EQ(std::get<DecisionMade>(record.event.body).propensity, 1.0);
+    EXPECT_EQ(read_decision(bytes), record);
+    EXPECT_EQ(decoded(bytes + kUnknownField), record);
+  }
+}
+
 TEST(Codec, WhateverIsReadAsADecisionProtocolBuffersReadsToo) {
   Random random(20240603);
   std::uint64_t changed = 0;
