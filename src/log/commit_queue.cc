@@ -21,7 +21,11 @@ constexpr std::size_t kWorthTheDisk = 24;
 
 }  // namespace
 
-CommitQueue::CommitQueue(const QueueLimits& limits, Store store) : limits_(limits), store_(std::move(store)), thread_([this] { work(); }) {}
+CommitQueue::CommitQueue(const QueueLimits& limits, Store store) : limits_(limits), store_(std::move(store)), thread_([this] { work(); }) {
+  // A thread that begins later would take what is corked by then for what was left to it.
+  std::unique_lock lock(mutex_);
+  finished_.wait(lock, [this] { return begun_; });
+}
 
 Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge) {
   if (entry.pool.empty() || entry.pool.size() > kPoolNameBytesMax) {
@@ -80,7 +84,7 @@ CommitQueue::Batch CommitQueue::take_waiting() {
 }
 
 bool CommitQueue::commit_at_once(std::unique_lock<std::mutex>& lock) {
-  if (!health_.ok() || !jobs_.empty() || waiting_.size() > kAtOnceMax || figures_.waiting_bytes > kAtOnceBytesMax) return false;
+  if (!health_.ok() || waiting_.size() > kAtOnceMax || figures_.waiting_bytes > kAtOnceBytesMax) return false;
   Batch batch = take_waiting();
   lock.unlock();
   const bool done = store_.commit_at_once(batch);
@@ -135,16 +139,6 @@ void CommitQueue::close() {
   if (thread_.joinable()) thread_.join();
 }
 
-Status CommitQueue::run(const std::function<Status()>& job) {
-  Job mine{.work = &job};
-  std::unique_lock lock(mutex_);
-  if (closing_) return {ErrorCode::kUnavailable, "the event log is closed"};
-  jobs_.push_back(&mine);
-  arrived_.notify_one();
-  finished_.wait(lock, [&] { return mine.done; });
-  return std::move(mine.result);
-}
-
 bool CommitQueue::disk_idles_for_nothing() const {
   return store_.sync && written_.empty() && !syncing_since_ && waiting_.size() >= kWorthTheDisk;
 }
@@ -152,11 +146,13 @@ bool CommitQueue::disk_idles_for_nothing() const {
 bool CommitQueue::something_to_do() const {
   // A store that failed is put right by nobody else beside it.
   if (!written_.empty() && (health_.ok() || !busy_)) return true;
-  return !busy_ && (!waiting_.empty() || !jobs_.empty() || closing_);
+  return !busy_ && (!waiting_.empty() || closing_);
 }
 
 void CommitQueue::work() {
   std::unique_lock lock(mutex_);
+  begun_ = true;
+  finished_.notify_all();
   while (true) {
     if (health_.ok()) {
       arrived_.wait(lock, [this] { return something_to_do(); });
@@ -170,11 +166,9 @@ void CommitQueue::work() {
       health_ = std::move(health);
       continue;
     }
-    if (!busy_ && written_.empty() && waiting_.empty() && jobs_.empty()) return;  // closing, and nothing is left to do
+    if (!busy_ && written_.empty() && waiting_.empty()) return;  // closing, and nothing is left to do
     if (!busy_ && !waiting_.empty()) commit_waiting(lock);
     if (!written_.empty()) sync_written(lock);
-    // One between two commits, so that a long row of them does not hold up the appends.
-    if (!busy_ && !jobs_.empty()) run_job(lock);
   }
 }
 
@@ -207,20 +201,6 @@ void CommitQueue::sync_written(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   syncing_since_.reset();
   if (alone) busy_ = false;
-}
-
-void CommitQueue::run_job(std::unique_lock<std::mutex>& lock) {
-  Job* job = jobs_.front();
-  jobs_.erase(jobs_.begin());
-  busy_ = true;
-  lock.unlock();
-  Status result = (*job->work)();
-  if (result.ok() && store_.sync) result = store_.sync(0);
-  lock.lock();
-  busy_ = false;
-  job->result = std::move(result);
-  job->done = true;
-  finished_.notify_all();
 }
 
 void CommitQueue::settle(Batch& batch, Status status) {

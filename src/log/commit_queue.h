@@ -1,7 +1,7 @@
 // CommitQueue: the asynchronous half that every EventLog shares. Appends wait here; all that wait at one moment are committed together,
 // and acknowledged in order. A commit only writes, so whoever uncorks does it in passing; what takes longer is done by a thread of the
-// queue: large commits and those that cannot be made at once, the disk, and jobs. While it waits for the disk the next commits are written,
-// and share the next wait. MemoryLog and SqliteLog say what a commit is.
+// queue: large commits and those that cannot be made at once, and the disk. While it waits for the disk the next commits are written, and
+// share the next wait. MemoryLog and SqliteLog say what a commit is.
 #pragma once
 
 #include <chrono>
@@ -62,16 +62,7 @@ class CommitQueue {
   void flush();
   void close();
 
-  // Runs a job on the queue's thread between two commits and waits for it. kUnavailable: closed.
-  Status run(const std::function<Status()>& job);
-
  private:
-  struct Job {
-    const std::function<Status()>* work = nullptr;
-    Status result{};
-    bool done = false;
-  };
-
   using Batch = std::vector<Waiting>;
 
   void work();
@@ -80,7 +71,6 @@ class CommitQueue {
   bool commit_at_once(std::unique_lock<std::mutex>& lock);
   void commit_waiting(std::unique_lock<std::mutex>& lock);
   void sync_written(std::unique_lock<std::mutex>& lock);
-  void run_job(std::unique_lock<std::mutex>& lock);
   // Begins the use of the store for all that wait.
   Batch take_waiting();
   [[nodiscard]] bool something_to_do() const;
@@ -98,7 +88,6 @@ class CommitQueue {
   std::condition_variable finished_;
   Batch waiting_;  // to be committed
   Batch written_;  // committed, to be put on the disk
-  std::vector<Job*> jobs_;
   LogFigures figures_;
   bool busy_ = false;    // somebody uses the store, and looks at the above again before leaving it
   bool corked_ = false;  // appends do not wake the thread
@@ -109,6 +98,7 @@ class CommitQueue {
   std::uint64_t acknowledged_ = 0;  // of those, acknowledged
   Status health_{};
   bool closing_ = false;
+  bool begun_ = false;  // the thread looks at the above
 
   std::mutex joining_;  // two may close at once
   std::thread thread_;  // last: it uses all of the above

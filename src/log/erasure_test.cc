@@ -33,7 +33,7 @@ class ErasureTest : public testing::Test {
   // Every byte of the store and what stands beside it.
   [[nodiscard]] std::string files() const {
     std::string all;
-    for (const char* suffix : {"", "-wal", "-shm", ".head", ".lock"}) {
+    for (const char* suffix : {"", "-wal", "-shm", ".head", ".lock", ".tail0", ".tail1"}) {
       std::ifstream file(path() + suffix, std::ios::binary);
       all.append(std::istreambuf_iterator<char>(file), {});
     }

@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "log/codec.h"
 #include "log/limits.h"
 #include "log/store_format.h"
 
 namespace margin {
 namespace {
 
-// A commit that comes while one is written waits for it: a fraction of a millisecond.
+// What is carried over while one is written waits for it: a fraction of a millisecond.
 constexpr std::size_t kSnapshotPartBytes = std::size_t{64} << 10;
 
 Error named(const std::string& path, const Error& error) { return {error.code, path + ": " + error.message}; }
+
+Result<bool> drop_parts(internal::SqliteWriter& writer) { return writer.drop_parts(); }
 
 Status looking() { return {ErrorCode::kUnavailable, "the store is open for looking only"}; }
 
@@ -31,8 +34,8 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, cons
   Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(path));
   if (!lease) return lease.error();
   log->lease_ = std::move(lease).value();
-  internal::SqliteWriter& writer = log->writer_;
-  const internal::SqliteWriter::Options writing{.sync = options.durability == Durability::kDisk,
+  internal::TailedWriter& writer = log->writer_;
+  const internal::TailedWriter::Options writing{.sync = options.durability == Durability::kDisk,
                                                 .busy_wait = options.busy_wait,
                                                 .snapshots_kept = options.snapshots_kept,
                                                 .pages_max = options.pages_max,
@@ -46,7 +49,7 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, cons
       .probe = [&writer] { return writer.probe(); }};
   if (writing.sync) store.sync = [&writer](std::size_t events) { return writer.sync(events); };
   log->queue_ = std::make_unique<internal::CommitQueue>(options.queue, std::move(store));
-  if (Status status = log->repeat([&writer] { return writer.drop_parts(); }); !status) return named(path, status.error());
+  if (Status status = log->repeat(drop_parts); !status) return named(path, status.error());
   return log;
 }
 
@@ -72,12 +75,69 @@ void SqliteLog::on_commit(std::function<void()> listener) {
   if (queue_) queue_->on_commit(std::move(listener));
 }
 
-Result<std::vector<Record>> SqliteLog::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
-  return reader_.read(pool, from, records_max);
+internal::TailContent SqliteLog::tail() {
+  return queue_ && writer_.tail_is_empty() ? internal::TailContent() : internal::TailContent::read(path_, reader_.store());
 }
 
-Result<std::optional<Record>> SqliteLog::find(std::string_view pool, const Uuid& id) { return reader_.find(pool, id); }
-Result<std::vector<PoolPosition>> SqliteLog::pools() { return reader_.pools(); }
+Result<std::vector<Record>> SqliteLog::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
+  const internal::TailContent tail = this->tail();
+  std::size_t bytes = 0;
+  Result<std::vector<Record>> records = reader_.read(pool, from, records_max, bytes);
+  if (!records) return records;
+  for (const internal::TailRecord& each : tail.records()) {
+    if (each.pool != pool || each.offset != from + records->size()) continue;
+    if (records->size() >= std::min(records_max, internal::kReadRecordsMax) || bytes >= internal::kReadBytesMax) break;
+    Result<Record> record = internal::decode(each.bytes, pool, each.offset);
+    if (!record) return record.error();
+    bytes += each.bytes.size();
+    records->push_back(std::move(record).value());
+  }
+  return records;
+}
+
+Result<std::optional<Record>> SqliteLog::find(std::string_view pool, const Uuid& id) {
+  const internal::TailContent tail = this->tail();
+  Result<std::optional<Record>> found = reader_.find(pool, id);
+  if (!found || *found) return found;
+  for (const internal::TailRecord& each : tail.records()) {
+    if (each.id != id || each.pool != pool) continue;
+    Result<Record> record = internal::decode(each.bytes, pool, each.offset);
+    if (!record) return record.error();
+    return std::optional<Record>(std::move(record).value());
+  }
+  return found;
+}
+
+Result<std::vector<PoolPosition>> SqliteLog::pools() {
+  const internal::TailContent tail = this->tail();
+  Result<std::vector<PoolPosition>> pools = reader_.pools();
+  if (!pools) return pools;
+  for (const internal::TailRecord& each : tail.records()) {
+    const auto place = std::lower_bound(pools->begin(), pools->end(), each.pool,
+                                        [](const PoolPosition& position, std::string_view name) { return position.pool < name; });
+    if (place == pools->end() || place->pool != each.pool) {
+      if (each.offset == 0) pools->insert(place, {.pool = std::string(each.pool), .first = 0, .next = 1});
+    } else if (each.offset == place->next) {
+      ++place->next;
+    }
+  }
+  return pools;
+}
+
+Status SqliteLog::check_file() {
+  // First what was acknowledged, then what is there: a server may be adding to both.
+  const std::optional<internal::Acknowledged> acknowledged = internal::HighWater::read(internal::high_water_path(path_));
+  const Result<std::vector<PoolPosition>> pools = this->pools();
+  if (!pools) return pools.error();
+  internal::Acknowledged there{.store = reader_.store()};
+  for (const PoolPosition& position : *pools) there.records += position.next;
+  std::string lost;
+  if (Status status = internal::check_acknowledged(path_, acknowledged, there, lost); !status) return status;
+  if (!lost.empty()) return {ErrorCode::kCorrupt, lost};
+  return reader_.check_file();
+}
+
+Status SqliteLog::settle() { return queue_ ? writer_.settle() : looking(); }
 
 Result<std::optional<StoredSnapshot>> SqliteLog::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {
   return reader_.latest_snapshot(pool, at_or_before);
@@ -85,46 +145,41 @@ Result<std::optional<StoredSnapshot>> SqliteLog::latest_snapshot(std::string_vie
 
 Result<std::vector<std::uint64_t>> SqliteLog::snapshots(std::string_view pool) { return reader_.snapshots(pool); }
 
-Status SqliteLog::repeat(const std::function<Result<bool>()>& step) {
-  bool more = true;
-  while (more) {
-    Status status = queue_->run([&]() -> Status {
-      const Result<bool> done = step();
-      if (!done) return done.error();
-      more = *done;
-      return {};
-    });
-    if (!status) return status;
+Status SqliteLog::repeat(const std::function<Result<bool>(internal::SqliteWriter&)>& step) {
+  while (true) {
+    const Result<bool> more = writer_.use(step);
+    if (!more) return more.error();
+    if (!*more) return {};
   }
-  return {};
 }
 
 Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) {
   if (!queue_) return looking();
-  std::int64_t number = 0;
   if (Status sound = internal::check_bytes(pool, snapshot, pause); !sound) return sound;
-  Status status = queue_->run([&]() -> Status {
-    const Result<std::int64_t> begun = writer_.begin_snapshot(pool, snapshot);
-    if (!begun) return begun.error();
-    number = *begun;
-    return {};
-  });
+  if (Status settled = writer_.settle(); !settled) return settled;
+  const Result<std::int64_t> number = writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot); });
+  if (!number) return number.error();
   const std::string_view bytes = snapshot.bytes;
   std::int64_t part = 0;
-  for (std::size_t at = 0; status.ok() && at < bytes.size(); at += kSnapshotPartBytes, ++part) {
-    writer_.wait_for_room();
-    status = queue_->run([&] { return writer_.add_part(number, part, bytes.substr(at, kSnapshotPartBytes)); });
+  for (std::size_t at = 0; at < bytes.size(); at += kSnapshotPartBytes, ++part) {
+    Status status = writer_.use([&](internal::SqliteWriter& writer) {
+      Status added = writer.add_part(*number, part, bytes.substr(at, kSnapshotPartBytes));
+      writer.shorten_journal();
+      return added;
+    });
+    if (!status) return status;
     if (pause) pause();
   }
-  if (status.ok()) status = queue_->run([&] { return writer_.finish_snapshot(number); });
-  if (!status) return status;
-  return repeat([&] { return writer_.drop_parts(); });
+  if (Status status = writer_.use([&](internal::SqliteWriter& writer) { return writer.finish_snapshot(*number); }); !status) return status;
+  return repeat(drop_parts);
 }
 
 Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) {
   if (!queue_) return looking();
-  if (Status status = repeat([&] { return writer_.compact_some(pool, before, kept); }); !status) return status;
-  return repeat([&] { return writer_.drop_parts(); });
+  if (Status settled = writer_.settle(); !settled) return settled;
+  const auto step = [&](internal::SqliteWriter& writer) { return writer.compact_some(pool, before, kept); };
+  if (Status status = repeat(step); !status) return status;
+  return repeat(drop_parts);
 }
 
 Status SqliteLog::backup(const std::string& target) {
@@ -140,7 +195,10 @@ Status SqliteLog::restore(const std::string& backup, const std::string& target) 
   if (!lease) return lease.error();
   // A journal would be taken for the copy's own, and the number of what was acknowledged is that of another history.
   return (*source)->copy_to(target, [&target] {
-    for (const std::string& stale : {target + "-wal", target + "-shm", internal::high_water_path(target)}) unlink(stale.c_str());
+    for (const std::string& stale : {target + "-wal", target + "-shm", internal::high_water_path(target), internal::tail_path(target, 0),
+                                     internal::tail_path(target, 1)}) {
+      unlink(stale.c_str());
+    }
   });
 }
 
@@ -148,7 +206,14 @@ Status SqliteLog::restore(const std::string& backup, const std::string& target) 
 Status SqliteLog::copy_to(const std::string& target, const std::function<void()>& before_renaming) {
   const std::string partial = target + ".partial";
   unlink(partial.c_str());
-  const Status status = reader_.copy_to(partial);
+  const internal::TailContent tail = this->tail();
+  Status status = reader_.copy_to(partial);
+  if (status.ok() && !tail.records().empty()) {
+    internal::SqliteWriter copy;
+    status = copy.open(partial, {});
+    if (status.ok()) status = copy.add(tail.records());
+    copy.close();
+  }
   if (status.ok()) before_renaming();
   if (status.ok() && rename(partial.c_str(), target.c_str()) == 0) return {};
   unlink(partial.c_str());
@@ -156,25 +221,28 @@ Status SqliteLog::copy_to(const std::string& target, const std::function<void()>
 }
 
 Status SqliteLog::shrink() {
-  return queue_ ? queue_->run([this] { return writer_.shrink(); }) : looking();
+  return queue_ ? writer_.use([](internal::SqliteWriter& writer) { return writer.shrink(); }) : looking();
 }
 
 Result<std::vector<Erasure>> SqliteLog::erase(std::span<const ErasureWanted> wanted) {
-  Result<std::vector<Erasure>> erased = looking().error();
-  if (!queue_) return erased;
-  const Status status = queue_->run([&]() -> Status {
-    erased = writer_.erase(wanted);
-    return erased ? Status() : Status(erased.error());
-  });
-  return status ? std::move(erased) : status.error();
+  if (!queue_) return looking().error();
+  if (Status settled = writer_.settle(); !settled) return settled.error();
+  Result<std::vector<Erasure>> erased = writer_.use([&](internal::SqliteWriter& writer) { return writer.erase(wanted); });
+  // What the tail still holds of what is in the file by now.
+  if (erased) {
+    if (Status wiped = writer_.settle_and_erase(); !wiped) return wiped.error();
+  }
+  return erased;
 }
 
 Status SqliteLog::writable() { return queue_ ? queue_->writable() : looking(); }
 
 LogFigures SqliteLog::figures() const {
   LogFigures figures = queue_ ? queue_->figures() : LogFigures();
-  figures.stored_bytes = file_bytes(path_) + file_bytes(path_ + "-wal");
-  figures.journal_bytes = writer_.journal_bytes();
+  figures.stored_bytes = file_bytes(path_);
+  if (!queue_) return figures;
+  figures.journal_bytes = writer_.bytes_behind();
+  figures.stored_bytes += figures.journal_bytes;
   figures.held_up = writer_.held_up();
   return figures;
 }
@@ -186,7 +254,7 @@ void SqliteLog::flush() {
 void SqliteLog::close() {
   if (queue_) queue_->close();
   reader_.close();
-  writer_.close();  // last, so that the journal goes into the store
+  writer_.close();  // last, so that the journal and the tail go into the store
   lease_.release();
 }
 

@@ -1,4 +1,5 @@
-// SqliteLog: the event log of a server in one SQLite file. The default store of `margin serve`.
+// SqliteLog: the event log of a server in one SQLite file, and in two small ones beside it what was committed last (log/tail.h). The
+// default store of `margin serve`.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "log/event_log.h"
 #include "log/lease.h"
 #include "log/sqlite_reader.h"
-#include "log/sqlite_writer.h"
+#include "log/tailed_writer.h"
 
 namespace margin {
 
@@ -27,7 +28,7 @@ struct SqliteLogOptions {
   std::size_t snapshots_kept = 4;
   std::chrono::milliseconds busy_wait{1'000};  // for another program that holds the file locked
   std::int64_t pages_max = 0;                  // of the file; one more is a full disk. 0: no bound but the disk's
-  int (*put_on_disk)(int file) = fdatasync;    // another for tests: disks fail rarely
+  int (*put_on_disk)(int file) = fdatasync;    // of the tail; another for tests: disks fail rarely
 };
 
 class SqliteLog final : public EventLog {
@@ -50,7 +51,9 @@ class SqliteLog final : public EventLog {
   // Gives the room of compacted events back to the disk.
   [[nodiscard]] Status shrink();
   // Looks through the whole file below the level of events. kCorrupt with the first thing found.
-  [[nodiscard]] Status check_file() { return reader_.check_file(); }
+  [[nodiscard]] Status check_file();
+  // Puts all that is committed into the one file, as happens by itself within a moment. kUnavailable as for append.
+  [[nodiscard]] Status settle();
 
   [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
   void cork() override;
@@ -75,13 +78,15 @@ class SqliteLog final : public EventLog {
   explicit SqliteLog(std::string path) : path_(std::move(path)) {}
 
   Status copy_to(const std::string& target, const std::function<void()>& before_renaming);
-  // Repeats a step on the log's thread, letting commits in between, until it returns false.
-  Status repeat(const std::function<Result<bool>()>& step);
+  // Repeats a step with the file, letting others use it in between, until it returns false.
+  Status repeat(const std::function<Result<bool>(internal::SqliteWriter&)>& step);
+  // To be asked for before the file is read: it may hold what is in the file by then, and nothing is in neither.
+  internal::TailContent tail();
 
   const std::string path_;
   internal::Lease lease_;
   internal::SqliteReader reader_;
-  internal::SqliteWriter writer_;
+  internal::TailedWriter writer_;
   std::unique_ptr<internal::CommitQueue> queue_;  // none: opened to look
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -26,8 +27,13 @@ class SqliteLogFixture : public testing::Test {
     const Result<std::unique_ptr<SqliteLog>> log = SqliteLog::open(path());
     return log ? Error{ErrorCode::kConflict, "it opened"} : log.error();
   }
-  // In few commits; each has its events in one row.
+  // In few rows of the file.
   void append(std::uint64_t first, std::uint64_t last) {
+    commit(first, last);
+    ASSERT_TRUE(log_->settle().ok());
+  }
+  // The same, wherever they are after that.
+  void commit(std::uint64_t first, std::uint64_t last) {
     log_->cork();
     for (std::uint64_t n = first; n < last; ++n) {
       const Status taken = log_->append({.pool = "p", .event = numbered_event(n)}, [n](const Result<std::uint64_t>& offset) {
@@ -38,7 +44,7 @@ class SqliteLogFixture : public testing::Test {
     }
     log_->flush();
   }
-  // Each event has a commit of its own, and so a row.
+  // Each event has a row of its own.
   void append_singly(std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t n = first; n < last; ++n) append(n, n + 1);
   }
@@ -63,15 +69,17 @@ class SqliteLogFixture : public testing::Test {
     sqlite3_close(handle);
     return value;
   }
-  // The store as kill -9 would leave it: with its journal.
+  // The store as kill -9 would leave it: with its journal and its tail.
   void crash() {
-    for (const char* suffix : {"", "-wal", ".head"})
-      std::filesystem::copy_file(path() + suffix, folder_.file("crashed") + suffix, std::filesystem::copy_options::overwrite_existing);
+    using std::filesystem::copy_options;
+    for (const char* suffix : kFiles)
+      std::filesystem::copy_file(path() + suffix, folder_.file("crashed") + suffix, copy_options::overwrite_existing);
     log_.reset();
-    for (const char* suffix : {"", "-wal", ".head"})
-      std::filesystem::copy_file(folder_.file("crashed") + suffix, path() + suffix, std::filesystem::copy_options::overwrite_existing);
+    for (const char* suffix : kFiles)
+      std::filesystem::copy_file(folder_.file("crashed") + suffix, path() + suffix, copy_options::overwrite_existing);
   }
   std::string path() const { return folder_.file("store.db"); }
+  static constexpr std::array kFiles = {"", "-wal", ".head", ".tail0", ".tail1"};
 
   TemporaryFolder folder_;
   std::unique_ptr<SqliteLog> log_;

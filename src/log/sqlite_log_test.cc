@@ -41,7 +41,7 @@ TEST_F(SqliteLogTest, AStoreThatWasClosedIsOneFile) {
   open();
   append(0, 50);
   log_.reset();
-  EXPECT_FALSE(std::filesystem::exists(path() + "-wal"));
+  for (const char* suffix : {"-wal", "-shm", ".tail0", ".tail1"}) EXPECT_FALSE(std::filesystem::exists(path() + suffix)) << suffix;
 }
 
 TEST_F(SqliteLogTest, ASecondServerIsRefusedByTheNameOfTheFirst) {
@@ -186,10 +186,10 @@ TEST_F(SqliteLogTest, AnEmptyFileInPlaceOfTheStoreIsRefused) {
 TEST_F(SqliteLogTest, AStoreOfANewerMarginIsRefusedByName) {
   open();
   log_.reset();
-  sql("PRAGMA user_version = 4");
+  sql("PRAGMA user_version = 5");
   const Error error = refusal();
   EXPECT_EQ(error.code, ErrorCode::kUnsupported);
-  EXPECT_NE(error.message.find("layout 4"), std::string::npos);
+  EXPECT_NE(error.message.find("layout 5"), std::string::npos);
   EXPECT_NE(error.message.find("newer margin"), std::string::npos);
   EXPECT_EQ(SqliteLog::look(path()).error().code, ErrorCode::kUnsupported);
 }

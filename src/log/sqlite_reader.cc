@@ -9,7 +9,6 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "log/codec.h"
-#include "log/high_water.h"
 #include "log/limits.h"
 #include "log/store_format.h"
 #include "log/stored_row.h"
@@ -64,7 +63,6 @@ constexpr std::string_view kChanged = "is damaged: its bytes do not match their 
 }  // namespace
 
 Status SqliteReader::open(const std::string& path, std::chrono::milliseconds busy_wait) {
-  path_ = path;
   const bool at_rest = access((path + "-wal").c_str(), F_OK) != 0;
   Result<Database> database = open_to_read(path);
   if (!database) return database.error();
@@ -75,6 +73,9 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
   const Result<bool> empty = check_format(database_);
   if (!empty) return empty.error();
   if (*empty) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
+  const Result<Contents> contents = contents_of(database_);
+  if (!contents) return contents.error();
+  store_ = contents->name;
   if (Status status = read_as_newest(database_); !status) return status;
   if (Status status = database_.execute("PRAGMA query_only = 1"); !status) return status;
   struct Wanted {
@@ -135,7 +136,7 @@ Result<std::uint64_t> SqliteReader::chain_before(const Partition& partition, std
   return row.bits(0);
 }
 
-Result<std::vector<Record>> SqliteReader::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
+Result<std::vector<Record>> SqliteReader::read(std::string_view pool, std::uint64_t from, std::size_t records_max, std::size_t& bytes) {
   const std::lock_guard lock(mutex_);
   const Moment moment(begin_, end_);
   if (!moment.status()) return moment.status().error();
@@ -148,7 +149,6 @@ Result<std::vector<Record>> SqliteReader::read(std::string_view pool, std::uint6
 
   const std::uint64_t wanted = std::min<std::uint64_t>({records_max, kReadRecordsMax, where.next - from});
   std::uint64_t chain = 0;
-  std::size_t bytes = 0;
   Execution row = select_rows_(row_of(where.number, from), row_of(where.number, where.next));
   while (records.size() < wanted && bytes < kReadBytesMax) {
     const std::uint64_t next = from + records.size();
@@ -327,15 +327,6 @@ Status SqliteReader::copy_to(const std::string& target) {
 
 Status SqliteReader::check_file() {
   const std::lock_guard lock(mutex_);
-  // First what was acknowledged, then what is there: a server may be adding to both.
-  const std::optional<Acknowledged> acknowledged = HighWater::read(high_water_path(path_));
-  const Result<Contents> contents = contents_of(database_);
-  if (!contents) return contents.error();
-  std::string lost;
-  if (Status status = check_acknowledged(path_, acknowledged, {.store = contents->name, .records = contents->records}, lost); !status) {
-    return status;
-  }
-  if (!lost.empty()) return {ErrorCode::kCorrupt, lost};
   Statement pages;
   if (Status status = database_.prepare(pages, "PRAGMA integrity_check(1)"); !status) return status;
   {
@@ -364,7 +355,7 @@ Status SqliteReader::check_file() {
 Status SqliteReader::check_keys() {
   const Result<std::int64_t> version = database_.integer("PRAGMA user_version");
   if (!version) return version.error();
-  if (*version < kStoreFormat) return {};  // each record has a key of its own
+  if (*version < kSharedRowsSince) return {};  // each record has a key of its own
   Statement keys;
   if (Status status = database_.prepare(keys, "SELECT row, key FROM events ORDER BY row"); !status) return status;
   std::int64_t row_before = 0;

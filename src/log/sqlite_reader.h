@@ -23,7 +23,11 @@ class SqliteReader {
   [[nodiscard]] Status open(const std::string& path, std::chrono::milliseconds busy_wait);
   void close();
 
-  [[nodiscard]] Result<std::vector<Record>> read(std::string_view pool, std::uint64_t from, std::size_t records_max);
+  // The name of the store, which tells it and its copies from all others.
+  [[nodiscard]] const Digest& store() const { return store_; }
+
+  // `bytes`: of the records.
+  [[nodiscard]] Result<std::vector<Record>> read(std::string_view pool, std::uint64_t from, std::size_t records_max, std::size_t& bytes);
   [[nodiscard]] Result<std::optional<Record>> find(std::string_view pool, const Uuid& id);
   [[nodiscard]] Result<std::vector<PoolPosition>> pools();
   [[nodiscard]] Result<std::optional<StoredSnapshot>> latest_snapshot(std::string_view pool, std::uint64_t at_or_before);
@@ -31,8 +35,8 @@ class SqliteReader {
 
   // Copies the whole store, as it is at this moment, into the new file `target`.
   [[nodiscard]] Status copy_to(const std::string& target);
-  // Looks through the whole file: its pages, its indexes, the audit's checksums, and whether all that was acknowledged is there. kCorrupt
-  // with the first thing found. The chains of events are checked by reading them.
+  // Looks through the whole file: its pages, its indexes, the audit's checksums. kCorrupt with the first thing found. The chains of events
+  // are checked by reading them.
   [[nodiscard]] Status check_file();
 
  private:
@@ -59,8 +63,8 @@ class SqliteReader {
   Result<std::optional<Record>> find_audited(const Partition& partition, const Uuid& id);
 
   std::mutex mutex_;
-  std::string path_;
   Database database_;
+  Digest store_{};
   Statement begin_;
   Statement end_;
   Statement select_pool_;

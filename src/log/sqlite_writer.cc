@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include "base/text.h"
@@ -23,6 +22,8 @@ namespace {
 constexpr std::uint64_t kCompactedAtOnce = 1'000;
 // As does the removal of snapshots, after this many parts.
 constexpr std::int64_t kPartsAtOnce = 4;
+// A journal of 8 MiB is worth carrying over.
+constexpr int kJournalPagesLong = 2'048;
 
 int note_journal_pages(void* pages, sqlite3*, const char*, int count) {
   *static_cast<std::atomic<int>*>(pages) = count;
@@ -31,18 +32,21 @@ int note_journal_pages(void* pages, sqlite3*, const char*, int count) {
 
 }  // namespace
 
+Status put_names_on_disk(const std::string& store) {
+  const std::string folder = std::filesystem::absolute(store).parent_path();
+  const Descriptor names(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (names.open() && fsync(names.get()) == 0) return {};
+  return {ErrorCode::kUnavailable, std::string("the names of its files cannot be put on the disk: ") + std::strerror(errno)};
+}
+
 Status SqliteWriter::open(const std::string& path, const Options& options) {
   options_ = options;
   Status status = open_database(path, options);
   if (status.ok()) status = prepare();
-  if (status.ok()) status = check_high_water(path);
-  if (status.ok() && options.sync) status = open_journal(path);
-  const auto when_idle = options.sync ? Checkpointer::WhenIdle::kKeep : Checkpointer::WhenIdle::kEmpty;
-  if (status.ok()) status = checkpointer_.open(path, options.busy_wait, when_idle);
+  if (status.ok()) status = open_journal(path);
   // A snapshot that was being written when the process ended; finish_snapshot never came.
   if (status.ok()) status = database_.execute("DELETE FROM snapshots WHERE complete = 0");
-  if (status.ok()) return {};
-  return {status.error().code, path + ": " + status.error().message};
+  return status;
 }
 
 Status SqliteWriter::open_database(const std::string& path, const Options& options) {
@@ -53,7 +57,7 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(options.busy_wait.count()));
   const Result<bool> empty = check_format(database_);
   if (!empty) return empty.error();
-  // Commits do not wait for the disk; sync() does.
+  // Transactions do not wait for the disk; put_on_disk() does.
   std::string settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL";
   if (options.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options.pages_max);
   if (Status status = database_.execute(settings.c_str()); !status) return status;
@@ -61,19 +65,18 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   if (!page_bytes) return page_bytes.error();
   page_bytes_ = *page_bytes;
   sqlite3_wal_hook(database_.handle(), note_journal_pages, &journal_pages_);
+  paced_.pace(database_.handle(), options.breathe);
   if (!*empty) return upgrade(database_);
   if (Status status = make_tables(database_); !status) return status;
   // The tables at least do not depend on the journal.
   return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-// By now SQLite has made it. Its name is put on the disk with it: SQLite would do that when it first waits for the disk.
+// By now SQLite has made it.
 Status SqliteWriter::open_journal(const std::string& path) {
-  const std::string folder = std::filesystem::absolute(path).parent_path();
   journal_ = Descriptor(::open((path + "-wal").c_str(), O_RDWR | O_CLOEXEC));
-  const Descriptor names(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (journal_.open() && names.open() && fsync(names.get()) == 0) return {};
-  return {ErrorCode::kUnavailable, std::string("its journal cannot be put on the disk: ") + std::strerror(errno)};
+  if (journal_.open()) return {};
+  return {ErrorCode::kUnavailable, std::string("its journal cannot be opened: ") + std::strerror(errno)};
 }
 
 Status SqliteWriter::prepare() {
@@ -113,20 +116,22 @@ Status SqliteWriter::prepare() {
   return {};
 }
 
-Status SqliteWriter::check_high_water(const std::string& path) {
-  const Result<Contents> contents = contents_of(database_);
-  if (!contents) return contents.error();
-  acknowledged_ = {.store = contents->name, .records = contents->records, .on_disk = options_.sync};
-  Result<HighWater> file = HighWater::open(high_water_path(path));
-  if (!file) return file.error();
-  high_water_ = std::move(file).value();
-  if (Status status = check_acknowledged(path, high_water_.read(), acknowledged_, warning_); !status) return status;
-  high_water_.write(acknowledged_);
-  return {};
+Result<std::map<std::string, std::uint64_t, std::less<>>> SqliteWriter::ends() {
+  std::map<std::string, std::uint64_t, std::less<>> ends;
+  Statement statement;
+  if (Status status = database_.prepare(statement, (std::string("SELECT name, next FROM (") + kPartitions + ")").c_str()); !status) {
+    return status.error();
+  }
+  Execution row = statement();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return ends;
+    ends.emplace(row.bytes(0), row.bits(1));
+  }
 }
 
 void SqliteWriter::close() {
-  checkpointer_.close();
   // The ends of the pools, so that one that was cut off afterwards is found. Where it fails, what was appended tells them.
   if (database_.handle() != nullptr) {
     static_cast<void>(in_transaction([this]() -> Status {
@@ -174,18 +179,27 @@ Result<SqliteWriter::Partitions::iterator> SqliteWriter::partition(std::string_v
   return partitions_.emplace(pool, Partition{.number = row.integer(0), .base = chain_start(pool), .head = chain_start(pool)}).first;
 }
 
-Status SqliteWriter::insert(std::span<Waiting> batch) {
+Status SqliteWriter::add(std::span<const TailRecord> records) {
+  return in_transaction([&] { return insert(records); });
+}
+
+Status SqliteWriter::insert(std::span<const TailRecord> records) {
   std::vector<Partition*> gathering;
-  for (Waiting& item : batch) {
-    const Result<Partitions::iterator> found = partition(item.pool);
+  for (const TailRecord& record : records) {
+    const Result<Partitions::iterator> found = partition(record.pool);
     if (!found) return found.error();
     Partition& where = (*found)->second;
-    if (!where.gathered.takes(item.bytes)) {
+    if (record.offset < where.next) continue;
+    if (record.offset > where.next) {
+      return {ErrorCode::kCorrupt, "event " + std::to_string(where.next) + " of pool " + printable(record.pool) +
+                                       " is missing before event " + std::to_string(record.offset)};
+    }
+    if (!where.gathered.takes(record.bytes)) {
       if (Status status = insert_gathered(where); !status) return status;
     } else if (where.gathered.empty()) {
       gathering.push_back(&where);
     }
-    if (Status status = gather(where, item); !status) return status;
+    if (Status status = gather(where, record); !status) return status;
   }
   for (Partition* where : gathering) {
     if (Status status = insert_gathered(*where); !status) return status;
@@ -193,12 +207,14 @@ Status SqliteWriter::insert(std::span<Waiting> batch) {
   return {};
 }
 
-Status SqliteWriter::gather(Partition& where, Waiting& item) {
-  item.offset = where.next++;
-  where.head = chain_next(where.head, item.bytes);
-  where.gathered.add(where.head, item.bytes);
-  const std::int64_t key = key_of(item.id);
-  if (key <= where.key || !is_of_its_time(item.id, item.time_ms)) return insert_stray_(key, row_of(where.number, item.offset)).finish();
+Status SqliteWriter::gather(Partition& where, const TailRecord& record) {
+  ++where.next;
+  where.head = chain_next(where.head, record.bytes);
+  where.gathered.add(where.head, record.bytes);
+  const std::int64_t key = key_of(record.id);
+  if (key <= where.key || !is_of_its_time(record.id, record.time_ms)) {
+    return insert_stray_(key, row_of(where.number, record.offset)).finish();
+  }
   where.gathered_key = std::max(where.gathered_key, key);
   return {};
 }
@@ -214,65 +230,37 @@ Status SqliteWriter::update(const Partition& where) {
   return update_pool_(where.number, where.first, where.next, where.base, where.head).finish();
 }
 
-Status SqliteWriter::commit(std::span<Waiting> batch) {
-  if (journal_damaged_) {
-    if (Status status = carry_all_over(); !status) return status;
-  }
-  shorten_journal();
-  return write(batch);
-}
-
-bool SqliteWriter::commit_at_once(std::span<Waiting> batch) {
-  if (checkpointer_.wants_the_rest_soon()) return false;
-  sqlite3_busy_timeout(database_.handle(), 0);
-  const bool written = write(batch).ok();
-  sqlite3_busy_timeout(database_.handle(), static_cast<int>(options_.busy_wait.count()));
-  return written;
-}
-
-Status SqliteWriter::write(std::span<Waiting> batch) {
-  if (Status status = in_transaction([&] { return insert(batch); }); !status) return status;
-  checkpointer_.journal_has(journal_pages_);
-  if (!options_.sync) acknowledge(batch.size());
-  return {};
-}
-
-Status SqliteWriter::sync(std::size_t events) {
-  if (journal_damaged_) {
-    if (Status status = carry_all_over(); !status) return status;
-  } else if (options_.put_on_disk(journal_.get()) != 0) {
-    journal_damaged_ = true;
-    return {ErrorCode::kUnavailable, std::string("the disk does not take the journal: ") + std::strerror(errno)};
-  }
-  acknowledge(events);
-  return {};
-}
-
-void SqliteWriter::acknowledge(std::size_t events) {
-  acknowledged_.records += events;
-  high_water_.write(acknowledged_);
-}
-
 // A journal that could not be put on the disk may be torn there for good although a later attempt succeeds. What is in it is carried over,
 // and it begins anew.
-Status SqliteWriter::carry_all_over() {
-  if (sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) {
-    return error_of(database_.handle());
+Status SqliteWriter::put_on_disk() {
+  if (journal_damaged_) {
+    Status status = empty_journal();
+    journal_damaged_ = !status.ok();
+    return status;
   }
-  journal_damaged_ = false;
-  return {};
+  if (fdatasync(journal_.get()) == 0) return {};
+  journal_damaged_ = true;
+  return {ErrorCode::kUnavailable, std::string("the disk does not take the journal: ") + std::strerror(errno)};
 }
 
 void SqliteWriter::shorten_journal() {
-  const auto began = std::chrono::steady_clock::now();
-  if (!checkpointer_.wants_the_rest_done()) return;
+  const int pages = journal_pages_;
+  if (pages < tried_pages_) tried_pages_ = 0;  // it began anew
+  if (pages < tried_pages_ + kJournalPagesLong) return;
+  tried_pages_ = pages;
   sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  held_up_ns_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
+}
+
+Status SqliteWriter::empty_journal() {
+  if (sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) {
+    return error_of(database_.handle());
+  }
+  journal_pages_ = 0;
+  return {};
 }
 
 Status SqliteWriter::probe() {
-  if (Status status = in_transaction([&] { return database_.execute("UPDATE store SET name = name"); }); !status) return status;
-  return options_.sync ? sync(0) : Status();
+  return in_transaction([&] { return database_.execute("UPDATE store SET name = name"); });
 }
 
 Result<std::vector<Erasure>> SqliteWriter::erase(std::span<const ErasureWanted> wanted) {
@@ -284,17 +272,6 @@ Result<std::vector<Erasure>> SqliteWriter::erase(std::span<const ErasureWanted> 
     return {ErrorCode::kUnavailable, "another program reads the store: the texts are out of it and still in its journal; erase again"};
   }
   return std::move(eraser).erased();
-}
-
-// SQLite waits for readers, and not for a checkpoint that is under way.
-bool SqliteWriter::empty_journal() {
-  constexpr std::chrono::milliseconds kPause{10};
-  const auto end = std::chrono::steady_clock::now() + options_.busy_wait;
-  while (sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) {
-    if (std::chrono::steady_clock::now() >= end) return false;
-    std::this_thread::sleep_for(kPause);
-  }
-  return true;
 }
 
 Status SqliteWriter::shrink() { return database_.execute("VACUUM"); }
@@ -324,9 +301,7 @@ Result<std::int64_t> SqliteWriter::begin_snapshot(std::string_view pool, const S
 }
 
 Status SqliteWriter::add_part(std::int64_t snapshot, std::int64_t part, std::string_view bytes) {
-  Status status = in_transaction([&] { return insert_part_(snapshot, part, bytes).finish(); });
-  checkpointer_.journal_has(journal_pages_);
-  return status;
+  return in_transaction([&] { return insert_part_(snapshot, part, bytes).finish(); });
 }
 
 Status SqliteWriter::finish_snapshot(std::int64_t snapshot) {

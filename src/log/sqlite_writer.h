@@ -1,4 +1,5 @@
-// SqliteWriter: the writing side of a store: commits of waiting events, snapshots, compaction. One thread at a time uses it.
+// SqliteWriter: the writing side of a store's SQLite file: events, snapshots, compaction. One thread at a time uses it; TailedWriter sees
+// to that, and commits before events come here.
 #pragma once
 
 #include <unistd.h>
@@ -14,48 +15,52 @@
 #include <string>
 #include <string_view>
 
-#include "log/checkpointer.h"
-#include "log/commit_queue.h"
 #include "log/descriptor.h"
 #include "log/event_log.h"
-#include "log/high_water.h"
+#include "log/paced_file.h"
 #include "log/sqlite.h"
+#include "log/store_format.h"
 #include "log/stored_row.h"
+#include "log/tail.h"
 #include "margin/result.h"
 
 namespace margin::internal {
+
+// Puts the names of the files beside a store on the disk. kUnavailable: the disk does not take them.
+[[nodiscard]] Status put_names_on_disk(const std::string& store);
 
 // After an error nothing of the call is in the store, and the next call may succeed.
 class SqliteWriter {
  public:
   struct Options {
-    bool sync = true;  // events count as acknowledged after sync(), not after their commit
     std::chrono::milliseconds busy_wait{1'000};
     std::size_t snapshots_kept = 4;
     std::int64_t pages_max = 0;  // 0: no bound
-    int (*put_on_disk)(int file) = fdatasync;
+    // Called now and then while much is written, for whoever waits on the same processor.
+    std::function<void()> breathe = [] {};
   };
 
-  // Opens the store, made if it is not there. Every failure names the file.
-  // kCorrupt: not a store, or events that were acknowledged are gone; kUnsupported: of a newer margin; kUnavailable, kNotFound.
+  // Opens the store, made if it is not there. kCorrupt: not a store; kUnsupported: of a newer margin; kUnavailable, kNotFound.
   [[nodiscard]] Status open(const std::string& path, const Options& options);
   // Puts the journal into the store.
   void close();
 
-  // What open() found that an operator should hear; empty: nothing.
-  [[nodiscard]] const std::string& warning() const { return warning_; }
+  // What is in the store.
+  [[nodiscard]] Result<Contents> contents() { return contents_of(database_); }
+  // The end of each pool.
+  [[nodiscard]] Result<std::map<std::string, std::uint64_t, std::less<>>> ends();
 
-  // Any thread: how much of the journal is not in the file yet, and how long commits have waited for that.
+  // Any thread: how much of the journal is not in the file yet.
   [[nodiscard]] std::uint64_t journal_bytes() const { return static_cast<std::uint64_t>(journal_pages_ * page_bytes_); }
-  [[nodiscard]] std::chrono::nanoseconds held_up() const { return std::chrono::nanoseconds(held_up_ns_.load()); }
 
-  [[nodiscard]] Status commit(std::span<Waiting> batch);
-  // The same where it need wait neither for the disk nor for another program. False: it would have to, or did not succeed; nothing of it is
-  // in the store.
-  [[nodiscard]] bool commit_at_once(std::span<Waiting> batch);
-  // Puts what was committed on the disk: so many events since the last time. Any thread while no call fails; after a failure only where
-  // nobody else uses the writer.
-  [[nodiscard]] Status sync(std::size_t events);
+  // Takes events in, each in its place; those that are there already are passed over. kCorrupt: events before one are not there.
+  [[nodiscard]] Status add(std::span<const TailRecord> records);
+  // Puts what was written before on the disk.
+  [[nodiscard]] Status put_on_disk();
+  // Carries the journal into the file when it is long, as far as readers let it. A failure (a full disk) leaves it as it was.
+  void shorten_journal();
+  // All of it, and cuts it off. kUnavailable: somebody reads it, for longer than the store's wait; or the disk fails.
+  [[nodiscard]] Status empty_journal();
   // Writes nothing of meaning, to see whether the store takes it.
   [[nodiscard]] Status probe();
   // As EventLog::erase says. Behind it the file is written anew and the journal emptied, so that no copy stays in either.
@@ -63,10 +68,8 @@ class SqliteWriter {
   // Gives the room of what was removed back to the disk, by writing the file anew.
   [[nodiscard]] Status shrink();
 
-  // A snapshot is written in parts, so that commits may come in between, and counts when it is finished.
+  // A snapshot is written in parts, so that others may come in between, and counts when it is finished.
   [[nodiscard]] Result<std::int64_t> begin_snapshot(std::string_view pool, const StoredSnapshot& snapshot);
-  // Any thread. Before each part, so that a large snapshot does not fill the journal.
-  void wait_for_room() { checkpointer_.wait_until_carried_over(); }
   [[nodiscard]] Status add_part(std::int64_t snapshot, std::int64_t part, std::string_view bytes);
   [[nodiscard]] Status finish_snapshot(std::int64_t snapshot);
   // Removes some parts of snapshots that are no longer kept; false when none is left.
@@ -92,40 +95,29 @@ class SqliteWriter {
 
   Status prepare();
   Status open_database(const std::string& path, const Options& options);
-  Status check_high_water(const std::string& path);
   Status open_journal(const std::string& path);
   Result<Partitions::iterator> partition(std::string_view pool);
-  Status write(std::span<Waiting> batch);
-  Status insert(std::span<Waiting> batch);
+  Status insert(std::span<const TailRecord> records);
   // Adds it to what its pool has gathered.
-  Status gather(Partition& where, Waiting& item);
+  Status gather(Partition& where, const TailRecord& record);
   Status insert_gathered(Partition& where);
   Status update(const Partition& where);
   Status take_out(std::string_view pool, Partition& where, std::uint64_t end, AuditKept kept);
   Status keep_in_audit(std::string_view pool, std::int64_t row, std::string_view record, AuditKept kept);
-  void acknowledge(std::size_t events);
-  Status carry_all_over();
-  // Carries all of it over and cuts it off. False: somebody reads it, for longer than the store's wait.
-  bool empty_journal();
-  // When it is too long, and as its length demands.
-  void shorten_journal();
   // The latest complete snapshot's offset.
   Result<std::optional<std::uint64_t>> latest_snapshot(std::int64_t pool);
   // Runs `work` in a transaction; when it fails, forgets what is known of the store.
   Status in_transaction(const std::function<Status()>& work);
 
   Options options_;
+  PacedFile paced_;  // before the connection, which uses it
   Database database_;
-  Partitions partitions_;  // what the store says, read when first needed
-  HighWater high_water_;
-  Checkpointer checkpointer_;
-  Descriptor journal_;            // for sync()
+  Partitions partitions_;         // what the store says, read when first needed
+  Descriptor journal_;            // for put_on_disk()
   bool journal_damaged_ = false;  // the disk did not take it
   std::atomic<int> journal_pages_ = 0;
+  int tried_pages_ = 0;  // its length when it was last carried over and yet did not begin anew: somebody reads it
   std::int64_t page_bytes_ = 0;
-  std::atomic<std::int64_t> held_up_ns_ = 0;
-  Acknowledged acknowledged_;
-  std::string warning_;
 
   Statement select_pool_;
   Statement insert_pool_;

@@ -75,7 +75,7 @@ Status upgrade(Database& database) {
   if (*version == kStoreFormat) return {};
   Transaction transaction(database);
   Status status = transaction.begin();
-  if (status.ok()) status = database.execute(kFromLayout2);
+  if (status.ok() && *version < kSharedRowsSince) status = database.execute(kFromLayout2);
   if (status.ok()) status = database.execute(stamp_format().c_str());
   if (status.ok()) status = transaction.commit();
   return status;
@@ -84,7 +84,7 @@ Status upgrade(Database& database) {
 Status read_as_newest(Database& database) {
   const Result<std::int64_t> version = database.integer("PRAGMA user_version");
   if (!version) return version.error();
-  if (*version == kStoreFormat) return {};
+  if (*version >= kSharedRowsSince) return {};
   // Whatever key halving ends at, all records can be found as strays are.
   return database.execute("CREATE TEMP VIEW strays AS SELECT key, row FROM events");
 }

@@ -14,7 +14,9 @@
 namespace margin::internal {
 
 // The newest layout that this binary reads and the one it writes.
-inline constexpr std::int64_t kStoreFormat = 3;
+inline constexpr std::int64_t kStoreFormat = 4;
+// Until layout 2 each record had a row of its own. Layout 4 has the tables of layout 3; events may stand in files beside it (log/tail.h).
+inline constexpr std::int64_t kSharedRowsSince = 3;
 
 // The files that stand beside a store.
 [[nodiscard]] inline std::string lock_path(const std::string& store) { return store + ".lock"; }

@@ -1,37 +1,22 @@
 #include "log/stored_row.h"
 
-#include <bit>
 #include <cstring>
+
+#include "log/raw_integer.h"
 
 namespace margin::internal {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
 constexpr std::size_t kHeadBytes = 1 + sizeof(std::uint32_t);
 constexpr std::size_t kRecordHeadBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
-
-template <class Integer>
-Integer integer_at(std::string_view bytes, std::size_t place) {
-  Integer value = 0;
-  std::memcpy(&value, bytes.data() + place, sizeof value);
-  return value;
-}
-
-template <class Integer>
-void put(std::string& bytes, Integer value) {
-  char raw[sizeof value];
-  std::memcpy(raw, &value, sizeof value);
-  bytes.append(raw, sizeof value);
-}
 
 }  // namespace
 
 void RowContent::add(std::uint64_t chain, std::string_view record) {
   if (empty()) bytes_.assign(kHeadBytes, '\0');
   ++count_;
-  put(bytes_, chain);
-  put(bytes_, static_cast<std::uint32_t>(record.size()));
+  put_integer(bytes_, chain);
+  put_integer(bytes_, static_cast<std::uint32_t>(record.size()));
   bytes_.append(record);
 }
 

@@ -1,0 +1,40 @@
+#include "log/paced_file.h"
+
+#include <utility>
+
+namespace margin::internal {
+namespace {
+
+constexpr int kPagesPerBreath = 16;
+// The system puts pages on the disk without letting others in: some hundred at a time, and not all of a journal at its end.
+constexpr int kPagesPerSync = 256;
+
+}  // namespace
+
+void PacedFile::pace(sqlite3* database, std::function<void()> breathe) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file == nullptr || file->pMethods == nullptr) return;
+  breathe_ = std::move(breathe);
+  plain_ = file->pMethods;
+  static_cast<sqlite3_io_methods&>(methods_) = *plain_;
+  methods_.owner = this;
+  methods_.xWrite = write;
+  file->pMethods = &methods_;
+}
+
+int PacedFile::write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
+  PacedFile& self = *static_cast<const Methods*>(file->pMethods)->owner;
+  int result = self.plain_->xWrite(file, bytes, count, at);
+  if (result == SQLITE_OK && ++self.unsynced_ >= kPagesPerSync) {
+    self.unsynced_ = 0;
+    result = self.plain_->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  }
+  if (++self.pages_ >= kPagesPerBreath) {
+    self.pages_ = 0;
+    self.breathe_();
+  }
+  return result;
+}
+
+}  // namespace margin::internal

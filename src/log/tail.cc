@@ -1,0 +1,274 @@
+#include "log/tail.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+#include "log/raw_integer.h"
+
+namespace margin::internal {
+namespace {
+
+constexpr std::string_view kMagic = "MRGNTAIL";
+constexpr std::uint32_t kTailFormat = 1;
+constexpr std::size_t kTailHead = 8 + 4 + 4 + 8 + 16;  // magic, format, 0, turn, store
+constexpr std::size_t kChecksum = 8;
+constexpr std::size_t kFrameHead = kChecksum + 4 + 4;   // of all behind it, bytes behind this head, records
+constexpr std::size_t kEventHead = 8 + 16 + 8 + 4 + 4;  // offset, id, time, bytes of the pool's name, of the record
+
+// Whole pages are written, so that the system need not read one to change a part of it. A page more or less does not matter.
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
+constexpr std::size_t kWriteRoomKept = std::size_t{1} << 20;
+
+std::string head_of(std::uint64_t turn, const Digest& store) {
+  std::string head(kMagic);
+  put_integer(head, kTailFormat);
+  put_integer(head, std::uint32_t{0});
+  put_integer(head, turn);
+  put_integer(head, store.high);
+  put_integer(head, store.low);
+  return head;
+}
+
+std::uint64_t chain_of(std::string_view bytes, std::uint64_t before) { return XXH3_64bits_withSeed(bytes.data(), bytes.size(), before); }
+
+bool write_all(int file, std::string_view bytes, std::uint64_t at) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    at += static_cast<std::uint64_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string tail_path(const std::string& store, std::size_t file) { return store + ".tail" + std::to_string(file); }
+
+TailReader::TailReader(int file, const Digest& store) : file_(file) {
+  struct stat found {};
+  if (file < 0 || fstat(file, &found) != 0) return;
+  file_bytes_ = static_cast<std::uint64_t>(found.st_size);
+  if (!fill(kTailHead)) return;
+  const auto turn = integer_at<std::uint64_t>(at_hand_, kMagic.size() + 8);
+  const std::string head = head_of(turn, store);
+  if (!at_hand_.starts_with(head)) return;
+  turn_ = turn;
+  chain_ = chain_of(head, 0);
+  taken_ = kTailHead;
+}
+
+bool TailReader::fill(std::size_t bytes) {
+  // A length that is damaged must not ask for more memory than the file has bytes.
+  if (read_ - (at_hand_.size() - taken_) + bytes > file_bytes_) return false;
+  while (at_hand_.size() - taken_ < bytes) {
+    const std::size_t before = at_hand_.size();
+    at_hand_.resize(before + std::max(kReadAtOnce, bytes));
+    const ssize_t got = pread(file_, at_hand_.data() + before, at_hand_.size() - before, static_cast<off_t>(read_));
+    at_hand_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    read_ += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+bool TailReader::take_frame() {
+  if (!fill(kFrameHead)) return false;
+  const std::size_t bytes = integer_at<std::uint32_t>(at_hand_, taken_ + kChecksum);
+  if (bytes == 0 || !fill(kFrameHead + bytes)) return false;
+  const std::string_view frame = std::string_view(at_hand_).substr(taken_, kFrameHead + bytes);
+  const std::uint64_t checksum = chain_of(frame.substr(kChecksum), chain_);
+  if (checksum != integer_at<std::uint64_t>(frame, 0)) return false;
+  chain_ = checksum;
+  taken_ += kFrameHead + bytes;
+  return true;
+}
+
+void TailReader::take_apart(std::string_view frame) {
+  const std::size_t count = integer_at<std::uint32_t>(frame, kChecksum + 4);
+  frame.remove_prefix(kFrameHead);
+  for (std::size_t i = 0; i < count && frame.size() >= kEventHead; ++i) {
+    TailRecord record{.id = {integer_at<std::uint64_t>(frame, 8), integer_at<std::uint64_t>(frame, 16)},
+                      .time_ms = integer_at<std::int64_t>(frame, 24),
+                      .offset = integer_at<std::uint64_t>(frame, 0)};
+    const std::size_t name = integer_at<std::uint32_t>(frame, 32);
+    const std::size_t bytes = integer_at<std::uint32_t>(frame, 36);
+    frame.remove_prefix(kEventHead);
+    if (frame.size() < name || frame.size() - name < bytes) return;
+    record.pool = frame.substr(0, name);
+    record.bytes = frame.substr(name, bytes);
+    frame.remove_prefix(name + bytes);
+    records_.push_back(record);
+  }
+}
+
+std::span<const TailRecord> TailReader::next(std::size_t bytes_min) {
+  records_.clear();
+  at_hand_.erase(0, taken_);
+  taken_ = 0;
+  if (turn_ == 0) return {};
+  while (taken_ < bytes_min && take_frame()) {
+  }
+  for (std::string_view frames(at_hand_.data(), taken_); !frames.empty();) {
+    const std::size_t bytes = kFrameHead + integer_at<std::uint32_t>(frames, kChecksum);
+    take_apart(frames.substr(0, bytes));
+    frames.remove_prefix(bytes);
+  }
+  return records_;
+}
+
+TailContent TailContent::read(const std::string& store_path, const Digest& store) {
+  struct Part {
+    std::uint64_t turn;
+    std::string bytes;
+    std::vector<TailRecord> records;
+  };
+  std::vector<Part> parts;
+  for (std::size_t file = 0; file < kTailFiles; ++file) {
+    const Descriptor descriptor(::open(tail_path(store_path, file).c_str(), O_RDONLY | O_CLOEXEC));
+    TailReader reader(descriptor.get(), store);
+    const std::span<const TailRecord> records = reader.next(std::numeric_limits<std::size_t>::max());
+    if (!records.empty()) parts.push_back({reader.turn(), std::move(reader).bytes(), {records.begin(), records.end()}});
+  }
+  std::sort(parts.begin(), parts.end(), [](const Part& left, const Part& right) { return left.turn < right.turn; });
+  TailContent content;
+  for (Part& part : parts) {
+    content.bytes_.push_back(std::move(part.bytes));
+    content.records_.insert(content.records_.end(), part.records.begin(), part.records.end());
+  }
+  return content;
+}
+
+Status Tail::open(const std::string& store_path, const Digest& store) {
+  store_ = store;
+  for (std::size_t i = 0; i < kTailFiles; ++i) {
+    File& file = files_[i];
+    file = {};
+    file.path = tail_path(store_path, i);
+    file.descriptor = Descriptor(::open(file.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!file.descriptor.open()) return {ErrorCode::kUnavailable, file.path + ": cannot be made: " + std::strerror(errno)};
+  }
+  return {};
+}
+
+void Tail::close() {
+  const std::lock_guard lock(mutex_);
+  for (File& file : files_) {
+    if (file.descriptor.open() && file.length == 0) unlink(file.path.c_str());
+    file.descriptor = Descriptor();
+  }
+}
+
+Status Tail::append(std::span<const Waiting> batch) {
+  const std::lock_guard lock(mutex_);
+  File& file = files_[written_];
+  const bool begins = file.length == 0;
+  if (begins) {
+    file.turn = ++turns_;
+    file.last_page = head_of(file.turn, store_);
+    file.chain = chain_of(file.last_page, 0);
+    file.length = kTailHead;
+  }
+  room_ = file.last_page;
+  const std::size_t frame = room_.size();
+  std::size_t bytes = 0;
+  for (const Waiting& item : batch) bytes += kEventHead + item.pool.size() + item.bytes.size();
+  MARGIN_CHECK(bytes <= std::numeric_limits<std::uint32_t>::max(), "the queue bounds what waits");
+  room_.reserve(frame + kFrameHead + bytes + kPageBytes);
+  put_integer(room_, std::uint64_t{0});
+  put_integer(room_, static_cast<std::uint32_t>(bytes));
+  put_integer(room_, static_cast<std::uint32_t>(batch.size()));
+  for (const Waiting& item : batch) {
+    put_integer(room_, item.offset);
+    put_integer(room_, item.id.high);
+    put_integer(room_, item.id.low);
+    put_integer(room_, item.time_ms);
+    put_integer(room_, static_cast<std::uint32_t>(item.pool.size()));
+    put_integer(room_, static_cast<std::uint32_t>(item.bytes.size()));
+    room_ += item.pool;
+    room_ += item.bytes;
+  }
+  const std::uint64_t chain = chain_of(std::string_view(room_).substr(frame + kChecksum), file.chain);
+  std::memcpy(room_.data() + frame, &chain, sizeof chain);
+  const std::size_t end = room_.size();
+  room_.resize((end + kPageBytes - 1) / kPageBytes * kPageBytes);
+  if (!write_all(file.descriptor.get(), room_, file.length - file.last_page.size())) {
+    const std::string why = errno == ENOSPC || errno == EDQUOT || errno == EFBIG
+                                ? "the disk is full"
+                                : std::string("the disk does not take data: ") + std::strerror(errno);
+    if (begins) file.length = 0;
+    return {ErrorCode::kUnavailable, why};
+  }
+  file.length += end - frame;
+  file.chain = chain;
+  file.last_page.assign(room_, end / kPageBytes * kPageBytes, end % kPageBytes);
+  file.unsynced = true;
+  // The room of a large commit is given back.
+  if (room_.capacity() > kWriteRoomKept) room_ = {};
+  return {};
+}
+
+bool Tail::put_on_disk(int (*sync)(int file)) {
+  std::array<int, kTailFiles> unsynced{};
+  std::size_t count = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (File& file : files_) {
+      if (std::exchange(file.unsynced, false)) unsynced[count++] = file.descriptor.get();
+    }
+  }
+  bool done = true;
+  for (std::size_t i = 0; i < count; ++i) done = sync(unsynced[i]) == 0 && done;
+  return done;
+}
+
+std::uint64_t Tail::length() {
+  const std::lock_guard lock(mutex_);
+  return files_[written_].length;
+}
+
+std::uint64_t Tail::bytes() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const File& file : files_) sum += file.length;
+  return sum;
+}
+
+Tail::HandedOver Tail::hand_over() {
+  const std::lock_guard lock(mutex_);
+  const std::size_t other = 1 - written_;
+  const bool before = files_[other].length != 0;
+  const std::size_t file = before ? other : written_;
+  if (!before) written_ = other;
+  return {.file = file, .descriptor = files_[file].descriptor.get(), .empty = files_[file].length == 0};
+}
+
+void Tail::release(const HandedOver& handed, bool erase) {
+  static constexpr std::array<char, kPageBytes> kNothing{};
+  const std::lock_guard lock(mutex_);
+  File& file = files_[handed.file];
+  // Whoever reads it does so for nothing; the store has its events, so a failure does not matter.
+  if (erase) {
+    static_cast<void>(ftruncate(file.descriptor.get(), 0) == 0);
+  } else if (file.length != 0) {
+    static_cast<void>(write_all(file.descriptor.get(), {kNothing.data(), kNothing.size()}, 0));
+  }
+  file.length = 0;
+  file.last_page.clear();
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,226 @@
+#include "log/tailed_writer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "log/background_priority.h"
+#include "log/store_format.h"
+#include "log/stored_row.h"
+
+namespace margin::internal {
+
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// So much in the tail is carried over at once; less when it has waited for so long.
+constexpr std::uint64_t kWorthCarrying = std::uint64_t{1} << 20;
+constexpr std::chrono::milliseconds kAtLeisure{200};
+// A longer file of the tail is not written to: commits wait.
+constexpr std::uint64_t kTailBytesMax = std::uint64_t{64} << 20;
+// After a failure.
+constexpr std::chrono::milliseconds kTryAgain{200};
+// About a row of the store, and a fraction of a millisecond.
+constexpr std::size_t kAtOnce = kRowBytesMax / 2;
+
+}  // namespace
+
+Status TailedWriter::open(const std::string& path, const Options& options) {
+  options_ = options;
+  const Status status = open_store(path, options);
+  if (!status) return {status.error().code, path + ": " + status.error().message};
+  thread_ = std::thread([this] { work(); });
+  return {};
+}
+
+Status TailedWriter::open_store(const std::string& path, const Options& options) {
+  const SqliteWriter::Options writing{
+      .busy_wait = options.busy_wait, .snapshots_kept = options.snapshots_kept, .pages_max = options.pages_max, .breathe = [this] {
+        breathe();
+      }};
+  if (Status status = writer_.open(path, writing); !status) return status;
+  const Result<Contents> contents = writer_.contents();
+  if (!contents) return contents.error();
+  auto ends = writer_.ends();
+  if (!ends) return ends.error();
+  ends_ = std::move(*ends);
+  if (Status status = take_over(TailContent::read(path, contents->name)); !status) return status;
+  if (Status status = check_high_water(path); !status) return status;
+  // What it held must be there for good before it is emptied.
+  if (Status status = writer_.put_on_disk(); !status) return status;
+  if (Status status = tail_.open(path, contents->name); !status) return status;
+  return put_names_on_disk(path);
+}
+
+// Records behind a gap are of another history; whether any is missing is what the number of acknowledged events tells.
+Status TailedWriter::take_over(const TailContent& left) {
+  std::vector<TailRecord> following;
+  for (const TailRecord& record : left.records()) {
+    std::uint64_t& end = ends_.try_emplace(std::string(record.pool), 0).first->second;
+    if (record.offset != end) continue;
+    ++end;
+    following.push_back(record);
+  }
+  return following.empty() ? Status() : writer_.add(following);
+}
+
+Status TailedWriter::check_high_water(const std::string& path) {
+  const Result<Contents> contents = writer_.contents();
+  if (!contents) return contents.error();
+  acknowledged_ = {.store = contents->name, .records = contents->records, .on_disk = options_.sync};
+  Result<HighWater> file = HighWater::open(high_water_path(path));
+  if (!file) return file.error();
+  high_water_ = std::move(file).value();
+  if (Status status = check_acknowledged(path, high_water_.read(), acknowledged_, warning_); !status) return status;
+  high_water_.write(acknowledged_);
+  return {};
+}
+
+void TailedWriter::close() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+  // Where this fails the events stay in the tail, for the next start.
+  static_cast<void>(settle());
+  tail_.close();
+  writer_.close();
+}
+
+Status TailedWriter::commit(std::span<Waiting> batch) {
+  const bool full = tail_.length() >= kTailBytesMax;
+  if (full || tail_damaged_ || failed_) {
+    const auto began = Clock::now();
+    Status status = tail_damaged_ ? carry_all_over() : settle();
+    held_up_ns_ += std::chrono::nanoseconds(Clock::now() - began).count();
+    if (!status) return status;
+  }
+  return write(batch);
+}
+
+bool TailedWriter::commit_at_once(std::span<Waiting> batch) {
+  return tail_.length() < kTailBytesMax && !tail_damaged_ && !failed_ && write(batch).ok();
+}
+
+Status TailedWriter::write(std::span<Waiting> batch) {
+  for (Waiting& item : batch) item.offset = ends_.try_emplace(item.pool, 0).first->second++;
+  Status status = tail_.append(batch);
+  if (!status) {
+    for (const Waiting& item : batch) --ends_.find(item.pool)->second;
+    return status;
+  }
+  if (!options_.sync) acknowledge(batch.size());
+  const bool much = tail_.length() >= kWorthCarrying;
+  {
+    const std::lock_guard lock(mutex_);
+    if (something_ && much_ >= much) return {};
+    something_ = true;
+    much_ = much;
+  }
+  changed_.notify_all();
+  return {};
+}
+
+Status TailedWriter::sync(std::size_t events) {
+  if (tail_damaged_) {
+    if (Status status = carry_all_over(); !status) return status;
+  } else if (!tail_.put_on_disk(options_.put_on_disk)) {
+    tail_damaged_ = true;
+    return {ErrorCode::kUnavailable, std::string("the disk does not take the tail: ") + std::strerror(errno)};
+  }
+  acknowledge(events);
+  return {};
+}
+
+void TailedWriter::acknowledge(std::size_t events) {
+  acknowledged_.records += events;
+  high_water_.write(acknowledged_);
+}
+
+// A file that could not be put on the disk may be torn there for good although a later attempt succeeds. What is in it is carried into the
+// store, and it begins anew.
+Status TailedWriter::carry_all_over() {
+  if (Status status = settle(); !status) return status;
+  Status status = use([](SqliteWriter& writer) { return writer.empty_journal(); });
+  if (status.ok()) tail_damaged_ = false;
+  return status;
+}
+
+Status TailedWriter::probe() {
+  if (Status status = settle(); !status) return status;
+  if (Status status = use([](SqliteWriter& writer) { return writer.probe(); }); !status) return status;
+  return options_.sync ? sync(0) : Status();
+}
+
+Status TailedWriter::carry_everything_over(Left left) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++hurried_;
+  }
+  changed_.notify_all();
+  Status status;
+  {
+    const std::lock_guard lock(carry_mutex_);
+    // The file that was handed over before, if there is one, and the one that is written now.
+    for (std::size_t i = 0; i < kTailFiles && status.ok(); ++i) status = carry_over(left);
+  }
+  const std::lock_guard lock(mutex_);
+  --hurried_;
+  return status;
+}
+
+Status TailedWriter::carry_over(Left left) {
+  const Tail::HandedOver file = tail_.hand_over();
+  Status status = file.empty ? Status() : add(TailReader(file.descriptor, acknowledged_.store));
+  if (status.ok() && !file.empty && options_.sync) status = use([](SqliteWriter& writer) { return writer.put_on_disk(); });
+  if (status.ok()) tail_.release(file, left == Left::kNothing);
+  failed_ = !status.ok();
+  return status;
+}
+
+Status TailedWriter::add(TailReader reader) {
+  for (std::span<const TailRecord> records; !(records = reader.next(kAtOnce)).empty();) {
+    Status status = use([&](SqliteWriter& writer) {
+      Status added = writer.add(records);
+      writer.shorten_journal();
+      return added;
+    });
+    if (!status) return status;
+    breathe();
+  }
+  return {};
+}
+
+void TailedWriter::breathe() {
+  std::unique_lock lock(mutex_);
+  if (carrying_ != std::this_thread::get_id()) return;
+  changed_.wait_for(lock, kSleepPerWork * (processor_time() - worked_), [this] { return closing_ || hurried_ > 0; });
+  worked_ = processor_time();
+}
+
+void TailedWriter::work() {
+  step_back();
+  std::unique_lock lock(mutex_);
+  carrying_ = std::this_thread::get_id();
+  while (true) {
+    changed_.wait(lock, [this] { return closing_ || something_; });
+    changed_.wait_for(lock, failed_ ? kTryAgain : kAtLeisure, [this] { return closing_ || (much_ && !failed_); });
+    if (closing_) return;
+    something_ = much_ = false;
+    worked_ = processor_time();
+    lock.unlock();
+    {
+      const std::lock_guard carrying(carry_mutex_);
+      static_cast<void>(carry_over(Left::kBytes));
+    }
+    lock.lock();
+    if (tail_.bytes() > 0) something_ = true;
+  }
+}
+
+}  // namespace margin::internal

@@ -1,0 +1,114 @@
+// TailedWriter: commits events to the tail (log/tail.h) and carries them into the store's SQLite file afterwards, on a thread of its own.
+// So a commit is one write, whatever the file is being used for: snapshots, compaction, checkpoints and other programs do not hold it up.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "log/commit_queue.h"
+#include "log/high_water.h"
+#include "log/sqlite_writer.h"
+#include "log/tail.h"
+#include "margin/result.h"
+
+namespace margin::internal {
+
+class TailedWriter {
+ public:
+  struct Options {
+    bool sync = true;  // events count as acknowledged after sync(), not after their commit
+    std::chrono::milliseconds busy_wait{1'000};
+    std::size_t snapshots_kept = 4;
+    std::int64_t pages_max = 0;
+    int (*put_on_disk)(int file) = fdatasync;
+  };
+
+  TailedWriter() = default;
+  TailedWriter(const TailedWriter&) = delete;
+  TailedWriter& operator=(const TailedWriter&) = delete;
+  ~TailedWriter() { close(); }
+
+  // Opens the store, made if it is not there, and carries over what a process before left in the tail. Every failure names the file.
+  // kCorrupt: not a store, or events that were acknowledged are gone; kUnsupported: of a newer margin; kUnavailable, kNotFound.
+  [[nodiscard]] Status open(const std::string& path, const Options& options);
+  // Carries everything over; the store is then one file.
+  void close();
+
+  // What open() found that an operator should hear; empty: nothing.
+  [[nodiscard]] const std::string& warning() const { return warning_; }
+
+  // The functions of CommitQueue::Store.
+  [[nodiscard]] Status commit(std::span<Waiting> batch);
+  [[nodiscard]] bool commit_at_once(std::span<Waiting> batch);
+  [[nodiscard]] Status sync(std::size_t events);
+  [[nodiscard]] Status probe();
+
+  // Any thread: carries everything over that was committed before the call, and waits for it.
+  [[nodiscard]] Status settle() { return carry_everything_over(Left::kBytes); }
+  // The same, and no byte of it stays in the tail.
+  [[nodiscard]] Status settle_and_erase() { return carry_everything_over(Left::kNothing); }
+  // Any thread: uses the file while nobody else does.
+  template <class Work>
+  auto use(const Work& work) {
+    const std::lock_guard lock(file_mutex_);
+    return work(writer_);
+  }
+
+  // Any thread: how much is not in the file yet, and how long commits have waited for that.
+  [[nodiscard]] std::uint64_t bytes_behind() const { return tail_.bytes() + writer_.journal_bytes(); }
+  [[nodiscard]] bool tail_is_empty() const { return tail_.bytes() == 0; }
+  [[nodiscard]] std::chrono::nanoseconds held_up() const { return std::chrono::nanoseconds(held_up_ns_.load()); }
+
+ private:
+  Status open_store(const std::string& path, const Options& options);
+  Status take_over(const TailContent& left);
+  Status check_high_water(const std::string& path);
+  Status write(std::span<Waiting> batch);
+  void acknowledge(std::size_t events);
+  Status carry_all_over();
+  // The carrying thread.
+  void work();
+  // What a file of the tail still holds afterwards.
+  enum class Left { kBytes, kNothing };
+  Status carry_everything_over(Left left);
+  // One of the tail's files: the last that was handed over, or the one that is written now.
+  Status carry_over(Left left);
+  Status add(TailReader reader);
+  // Lets others have the processor, unless somebody waits for what is being done.
+  void breathe();
+
+  Options options_;
+  SqliteWriter writer_;
+  mutable Tail tail_;
+  HighWater high_water_;
+  Acknowledged acknowledged_;
+  std::string warning_;
+  std::map<std::string, std::uint64_t, std::less<>> ends_;  // of the pools, the tail included; used by who commits
+  std::atomic<bool> tail_damaged_ = false;                  // the disk did not take it
+  std::atomic<bool> failed_ = false;                        // the store did not take what was to be carried over last
+  std::atomic<std::int64_t> held_up_ns_ = 0;
+
+  std::mutex carry_mutex_;  // held by who carries a file over
+  std::mutex file_mutex_;   // held by who uses writer_; inside the above
+  std::mutex mutex_;        // of all below; inside all others
+  std::condition_variable changed_;
+  bool something_ = false;  // was committed since the thread last looked
+  bool much_ = false;       // so much that it is carried over at once
+  int hurried_ = 0;         // so many wait
+  bool closing_ = false;
+  std::chrono::nanoseconds worked_{0};  // processor time of the carrying thread, when it last took breath
+  std::thread::id carrying_{};          // its id
+  std::thread thread_;
+};
+
+}  // namespace margin::internal
