@@ -211,6 +211,8 @@ Status Tail::append(std::span<const Waiting> batch) {
                                 ? "the disk is full"
                                 : std::string("the disk does not take data: ") + std::strerror(errno);
     if (begins) file.length = 0;
+    // Of what was written before it failed, all that matters may be there.
+    static_cast<void>(ftruncate(file.descriptor.get(), static_cast<off_t>(file.length)) == 0);
     return {ErrorCode::kUnavailable, why};
   }
   file.length += end - frame;
