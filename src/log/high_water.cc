@@ -41,8 +41,8 @@ Status check_acknowledged(const std::string& path, const std::optional<Acknowled
   if (before->records <= now.records) return {};
   const std::string gone = were + ", and " + std::to_string(now.records) + " are in it";
   if (before->on_disk) {
-    return {ErrorCode::kCorrupt, gone + ": the journal " + path +
-                                     "-wal is damaged or missing, or this is an older copy of the store. If the loss is meant, remove " +
+    return {ErrorCode::kCorrupt, gone + ": its tail (" + path + ".tail0, .tail1) or its journal (" + path +
+                                     "-wal) is damaged or missing, or this is an older copy of the store. If the loss is meant, remove " +
                                      high_water_path(path)};
   }
   warning = gone + ": the last ones were lost, as durability \"process\" allows after a power failure";

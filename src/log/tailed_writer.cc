@@ -18,6 +18,8 @@ namespace {
 // So much in the tail is carried over at once; less when it has waited for so long.
 constexpr std::uint64_t kWorthCarrying = std::uint64_t{1} << 20;
 constexpr std::chrono::milliseconds kAtLeisure{200};
+// No time is lost from here on.
+constexpr std::uint64_t kNoBreath = std::uint64_t{16} << 20;
 // A longer file of the tail is not written to: commits wait.
 constexpr std::uint64_t kTailBytesMax = std::uint64_t{64} << 20;
 // After a failure.
@@ -196,15 +198,18 @@ Status TailedWriter::add(TailReader reader) {
   return {};
 }
 
+// The longer the tail, the shorter the breath, so that commits need not wait for it in the end. That is also why this thread keeps its nice
+// value: beside a loop that never sleeps it would get next to nothing.
 void TailedWriter::breathe() {
+  const double behind = static_cast<double>(tail_.length()) / static_cast<double>(kNoBreath);
   std::unique_lock lock(mutex_);
   if (carrying_ != std::this_thread::get_id()) return;
-  changed_.wait_for(lock, kSleepPerWork * (processor_time() - worked_), [this] { return closing_ || hurried_ > 0; });
+  const std::chrono::duration<double> breath = kSleepPerWork * (processor_time() - worked_) * std::max(0.0, 1.0 - behind);
+  changed_.wait_for(lock, breath, [this] { return closing_ || hurried_ > 0; });
   worked_ = processor_time();
 }
 
 void TailedWriter::work() {
-  step_back();
   std::unique_lock lock(mutex_);
   carrying_ = std::this_thread::get_id();
   while (true) {

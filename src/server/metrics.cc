@@ -164,9 +164,9 @@ void render_log(Page& page, const LogFigures& figures) {
   page.only("margin_log_failed_total", "counter", "Events that could not be written.", static_cast<double>(figures.failed));
   page.only("margin_log_commits_total", "counter", "Transactions that wrote them.", static_cast<double>(figures.commits));
   page.only("margin_log_bytes", "gauge", "Size of the store.", static_cast<double>(figures.stored_bytes));
-  page.only("margin_log_journal_bytes", "gauge", "Of it, in the journal and not yet in the file.",
+  page.only("margin_log_journal_bytes", "gauge", "Of it, in the tail or the journal and not yet in the file.",
             static_cast<double>(figures.journal_bytes));
-  page.only("margin_log_held_up_seconds_total", "counter", "Time that commits waited for a long journal to be carried into the file.",
+  page.only("margin_log_held_up_seconds_total", "counter", "Time that commits waited for a long tail to be carried into the file.",
             std::chrono::duration<double>(figures.held_up).count());
 }
 
