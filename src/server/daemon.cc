@@ -184,7 +184,7 @@ class Daemon {
   void look_at_journal() {
     const LogFigures figures = log_->figures();
     if (figures.journal_bytes <= kLongJournalBytes) return;
-    journal_.warning("the journal of the store is long: is another program reading the store?",
+    journal_.warning("the store's journal is long: is another program reading the store?",
                      {{"bytes", static_cast<std::int64_t>(figures.journal_bytes)},
                       {"held_up_seconds", std::chrono::duration<double>(figures.held_up).count()}});
   }
