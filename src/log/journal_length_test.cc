@@ -72,6 +72,7 @@ TEST_F(JournalLengthTest, ACommitWaitsWhenTheTailIsFull) {
   append(kBatch);
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
   std::thread releasing([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));

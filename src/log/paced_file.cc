@@ -5,9 +5,9 @@
 namespace margin::internal {
 namespace {
 
-constexpr int kPagesPerBreath = 16;
+constexpr int kBytesPerBreath = 64 << 10;
 // The system puts pages on the disk without letting others in: some hundred at a time, and not all of a journal at its end.
-constexpr int kPagesPerSync = 256;
+constexpr int kBytesPerSync = 1 << 20;
 
 }  // namespace
 
@@ -26,12 +26,14 @@ void PacedFile::pace(sqlite3* database, std::function<void()> breathe) {
 int PacedFile::write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
   PacedFile& self = *static_cast<const Methods*>(file->pMethods)->owner;
   int result = self.plain_->xWrite(file, bytes, count, at);
-  if (result == SQLITE_OK && ++self.unsynced_ >= kPagesPerSync) {
+  self.unsynced_ += count;
+  if (result == SQLITE_OK && self.unsynced_ >= kBytesPerSync) {
     self.unsynced_ = 0;
     result = self.plain_->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
   }
-  if (++self.pages_ >= kPagesPerBreath) {
-    self.pages_ = 0;
+  self.written_ += count;
+  if (self.written_ >= kBytesPerBreath) {
+    self.written_ = 0;
     self.breathe_();
   }
   return result;

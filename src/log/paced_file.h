@@ -14,7 +14,7 @@ class PacedFile {
   PacedFile(const PacedFile&) = delete;
   PacedFile& operator=(const PacedFile&) = delete;
 
-  // Of an open connection, which must go before this. `breathe` is called after some pages, about a tenth of a millisecond of work.
+  // Of an open connection, which must go before this. `breathe` is called after some writes, about a tenth of a millisecond of work.
   void pace(sqlite3* database, std::function<void()> breathe);
 
  private:
@@ -26,7 +26,7 @@ class PacedFile {
   Methods methods_{};
   const sqlite3_io_methods* plain_ = nullptr;
   std::function<void()> breathe_;
-  int pages_ = 0;     // since the last breath
+  int written_ = 0;   // bytes since the last breath
   int unsynced_ = 0;  // since they were last put on the disk
 };
 

@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t kCompactedAtOnce = 1'000;
 // As does the removal of snapshots, after this many parts.
 constexpr std::int64_t kPartsAtOnce = 4;
-// A journal of 8 MiB is worth carrying over.
-constexpr int kJournalPagesLong = 2'048;
+// A journal of so many bytes is worth carrying over.
+constexpr std::int64_t kJournalBytesLong = std::int64_t{8} << 20;
 
 int note_journal_pages(void* pages, sqlite3*, const char*, int count) {
   *static_cast<std::atomic<int>*>(pages) = count;
@@ -57,8 +57,8 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(options.busy_wait.count()));
   const Result<bool> empty = check_format(database_);
   if (!empty) return empty.error();
-  // Transactions do not wait for the disk; put_on_disk() does.
-  std::string settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL";
+  // Transactions do not wait for the disk; put_on_disk() does. The size of pages is that of a new store: rows are large, and written once.
+  std::string settings = "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL";
   if (options.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options.pages_max);
   if (Status status = database_.execute(settings.c_str()); !status) return status;
   const Result<std::int64_t> page_bytes = database_.integer("PRAGMA page_size");
@@ -246,7 +246,7 @@ Status SqliteWriter::put_on_disk() {
 void SqliteWriter::shorten_journal() {
   const int pages = journal_pages_;
   if (pages < tried_pages_) tried_pages_ = 0;  // it began anew
-  if (pages < tried_pages_ + kJournalPagesLong) return;
+  if ((pages - tried_pages_) * page_bytes_ < kJournalBytesLong) return;
   tried_pages_ = pages;
   sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
 }

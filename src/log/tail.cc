@@ -28,7 +28,7 @@ constexpr std::size_t kEventHead = 8 + 16 + 8 + 4 + 4;  // offset, id, time, byt
 
 // Whole pages are written, so that the system need not read one to change a part of it. A page more or less does not matter.
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
+constexpr std::size_t kReadAtLeast = std::size_t{64} << 10;
 constexpr std::size_t kWriteRoomKept = std::size_t{1} << 20;
 
 std::string head_of(std::uint64_t turn, const Digest& store) {
@@ -58,14 +58,14 @@ bool write_all(int file, std::string_view bytes, std::uint64_t at) {
 
 std::string tail_path(const std::string& store, std::size_t file) { return store + ".tail" + std::to_string(file); }
 
-TailReader::TailReader(int file, const Digest& store) : file_(file) {
+TailReader::TailReader(int file, const Digest& store, std::vector<char> room) : file_(file), room_(std::move(room)) {
   struct stat found {};
   if (file < 0 || fstat(file, &found) != 0) return;
   file_bytes_ = static_cast<std::uint64_t>(found.st_size);
   if (!fill(kTailHead)) return;
-  const auto turn = integer_at<std::uint64_t>(at_hand_, kMagic.size() + 8);
+  const auto turn = integer_at<std::uint64_t>(at_hand(0), kMagic.size() + 8);
   const std::string head = head_of(turn, store);
-  if (!at_hand_.starts_with(head)) return;
+  if (!at_hand(0).starts_with(head)) return;
   turn_ = turn;
   chain_ = chain_of(head, 0);
   taken_ = kTailHead;
@@ -73,14 +73,13 @@ TailReader::TailReader(int file, const Digest& store) : file_(file) {
 
 bool TailReader::fill(std::size_t bytes) {
   // A length that is damaged must not ask for more memory than the file has bytes.
-  if (read_ - (at_hand_.size() - taken_) + bytes > file_bytes_) return false;
-  while (at_hand_.size() - taken_ < bytes) {
-    const std::size_t before = at_hand_.size();
-    at_hand_.resize(before + std::max(kReadAtOnce, bytes));
-    const ssize_t got = pread(file_, at_hand_.data() + before, at_hand_.size() - before, static_cast<off_t>(read_));
-    at_hand_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (read_ - (at_hand_ - taken_) + bytes > file_bytes_) return false;
+  while (at_hand_ - taken_ < bytes) {
+    room_.resize(std::max({room_.size(), at_hand_ + kReadAtLeast, taken_ + bytes}));
+    const ssize_t got = pread(file_, room_.data() + at_hand_, room_.size() - at_hand_, static_cast<off_t>(read_));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
+    at_hand_ += static_cast<std::size_t>(got);
     read_ += static_cast<std::uint64_t>(got);
   }
   return true;
@@ -88,13 +87,13 @@ bool TailReader::fill(std::size_t bytes) {
 
 bool TailReader::take_frame() {
   if (!fill(kFrameHead)) return false;
-  const std::size_t bytes = integer_at<std::uint32_t>(at_hand_, taken_ + kChecksum);
+  const std::size_t bytes = integer_at<std::uint32_t>(at_hand(taken_), kChecksum);
   if (bytes == 0 || !fill(kFrameHead + bytes)) return false;
-  const std::string_view frame = std::string_view(at_hand_).substr(taken_, kFrameHead + bytes);
+  const std::string_view frame = at_hand(taken_).substr(0, kFrameHead + bytes);
   const std::uint64_t checksum = chain_of(frame.substr(kChecksum), chain_);
   if (checksum != integer_at<std::uint64_t>(frame, 0)) return false;
   chain_ = checksum;
-  taken_ += kFrameHead + bytes;
+  taken_ += frame.size();
   return true;
 }
 
@@ -118,12 +117,13 @@ void TailReader::take_apart(std::string_view frame) {
 
 std::span<const TailRecord> TailReader::next(std::size_t bytes_min) {
   records_.clear();
-  at_hand_.erase(0, taken_);
+  std::memmove(room_.data(), room_.data() + taken_, at_hand_ - taken_);
+  at_hand_ -= taken_;
   taken_ = 0;
   if (turn_ == 0) return {};
   while (taken_ < bytes_min && take_frame()) {
   }
-  for (std::string_view frames(at_hand_.data(), taken_); !frames.empty();) {
+  for (std::string_view frames = at_hand(0).substr(0, taken_); !frames.empty();) {
     const std::size_t bytes = kFrameHead + integer_at<std::uint32_t>(frames, kChecksum);
     take_apart(frames.substr(0, bytes));
     frames.remove_prefix(bytes);
@@ -134,7 +134,7 @@ std::span<const TailRecord> TailReader::next(std::size_t bytes_min) {
 TailContent TailContent::read(const std::string& store_path, const Digest& store) {
   struct Part {
     std::uint64_t turn;
-    std::string bytes;
+    std::vector<char> bytes;
     std::vector<TailRecord> records;
   };
   std::vector<Part> parts;
@@ -142,7 +142,7 @@ TailContent TailContent::read(const std::string& store_path, const Digest& store
     const Descriptor descriptor(::open(tail_path(store_path, file).c_str(), O_RDONLY | O_CLOEXEC));
     TailReader reader(descriptor.get(), store);
     const std::span<const TailRecord> records = reader.next(std::numeric_limits<std::size_t>::max());
-    if (!records.empty()) parts.push_back({reader.turn(), std::move(reader).bytes(), {records.begin(), records.end()}});
+    if (!records.empty()) parts.push_back({reader.turn(), std::move(reader).room(), {records.begin(), records.end()}});
   }
   std::sort(parts.begin(), parts.end(), [](const Part& left, const Part& right) { return left.turn < right.turn; });
   TailContent content;

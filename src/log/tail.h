@@ -38,8 +38,9 @@ struct TailRecord {
 // Which of them tells the number of acknowledged events (log/high_water.h).
 class TailReader {
  public:
-  // A file that is not there, is empty or belongs to another store has no records. The descriptor must stay open.
-  TailReader(int file, const Digest& store);
+  // A file that is not there, is empty or belongs to another store has no records. The descriptor must stay open. `room`: to read into, of
+  // a reader before.
+  TailReader(int file, const Digest& store, std::vector<char> room = {});
 
   // Each turn of writing has the next number; 0: nothing is in it.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
@@ -47,11 +48,12 @@ class TailReader {
   // next call.
   [[nodiscard]] std::span<const TailRecord> next(std::size_t bytes_min);
   // What the records of the last call point to.
-  [[nodiscard]] std::string bytes() && { return std::move(at_hand_); }
+  [[nodiscard]] std::vector<char> room() && { return std::move(room_); }
 
  private:
   // Until so many bytes behind those that were taken are at hand. False: the file ends before.
   bool fill(std::size_t bytes);
+  [[nodiscard]] std::string_view at_hand(std::size_t from) const { return {room_.data() + from, at_hand_ - from}; }
   // The next frame, which is then at hand. False: there is none, or it is not whole.
   bool take_frame();
   // The records of a frame that is whole.
@@ -62,8 +64,9 @@ class TailReader {
   std::uint64_t turn_ = 0;
   std::uint64_t chain_ = 0;
   std::uint64_t read_ = 0;  // of the file
-  std::string at_hand_;
-  std::size_t taken_ = 0;  // of it
+  std::vector<char> room_;
+  std::size_t at_hand_ = 0;  // bytes in it
+  std::size_t taken_ = 0;    // of those
   std::vector<TailRecord> records_;
 };
 
@@ -77,7 +80,7 @@ class TailContent {
   [[nodiscard]] const std::vector<TailRecord>& records() const { return records_; }
 
  private:
-  std::vector<std::string> bytes_;  // what records point to
+  std::vector<std::vector<char>> bytes_;  // what records point to
   std::vector<TailRecord> records_;
 };
 

@@ -24,6 +24,8 @@ constexpr std::uint64_t kNoBreath = std::uint64_t{16} << 20;
 constexpr std::uint64_t kTailBytesMax = std::uint64_t{64} << 20;
 // After a failure.
 constexpr std::chrono::milliseconds kTryAgain{200};
+// What is read at a time; the room of larger commits is given back.
+constexpr std::size_t kRoomForReading = std::size_t{1} << 20;
 // About a row of the store, and a fraction of a millisecond.
 constexpr std::size_t kAtOnce = kRowBytesMax / 2;
 
@@ -178,24 +180,27 @@ Status TailedWriter::carry_everything_over(Left left) {
 
 Status TailedWriter::carry_over(Left left) {
   const Tail::HandedOver file = tail_.hand_over();
-  Status status = file.empty ? Status() : add(TailReader(file.descriptor, acknowledged_.store));
+  Status status = file.empty ? Status() : add(file.descriptor);
   if (status.ok() && !file.empty && options_.sync) status = use([](SqliteWriter& writer) { return writer.put_on_disk(); });
   if (status.ok()) tail_.release(file, left == Left::kNothing);
   failed_ = !status.ok();
   return status;
 }
 
-Status TailedWriter::add(TailReader reader) {
-  for (std::span<const TailRecord> records; !(records = reader.next(kAtOnce)).empty();) {
-    Status status = use([&](SqliteWriter& writer) {
+Status TailedWriter::add(int file) {
+  TailReader reader(file, acknowledged_.store, std::move(room_));
+  Status status;
+  for (std::span<const TailRecord> records; status.ok() && !(records = reader.next(kAtOnce)).empty();) {
+    status = use([&](SqliteWriter& writer) {
       Status added = writer.add(records);
       writer.shorten_journal();
       return added;
     });
-    if (!status) return status;
     breathe();
   }
-  return {};
+  room_ = std::move(reader).room();
+  if (room_.size() > kRoomForReading) room_ = {};
+  return status;
 }
 
 // The longer the tail, the shorter the breath, so that commits need not wait for it in the end. That is also why this thread keeps its nice

@@ -83,7 +83,8 @@ class TailedWriter {
   Status carry_everything_over(Left left);
   // One of the tail's files: the last that was handed over, or the one that is written now.
   Status carry_over(Left left);
-  Status add(TailReader reader);
+  // What a file holds, to the store.
+  Status add(int file);
   // Lets others have the processor, unless somebody waits for what is being done.
   void breathe();
 
@@ -99,6 +100,7 @@ class TailedWriter {
   std::atomic<std::int64_t> held_up_ns_ = 0;
 
   std::mutex carry_mutex_;  // held by who carries a file over
+  std::vector<char> room_;  // of who does
   std::mutex file_mutex_;   // held by who uses writer_; inside the above
   std::mutex mutex_;        // of all below; inside all others
   std::condition_variable changed_;
