@@ -5,7 +5,7 @@
 namespace margin::internal {
 namespace {
 
-constexpr int kBytesPerBreath = 64 << 10;
+constexpr int kBytesPerBreath = 128 << 10;
 // The system puts pages on the disk without letting others in: some hundred at a time, and not all of a journal at its end.
 constexpr int kBytesPerSync = 1 << 20;
 

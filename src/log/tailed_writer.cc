@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kTryAgain{200};
 // What is read at a time; the room of larger commits is given back.
 constexpr std::size_t kRoomForReading = std::size_t{1} << 20;
 // About a row of the store, and a fraction of a millisecond.
-constexpr std::size_t kAtOnce = kRowBytesMax / 2;
+constexpr std::size_t kAtOnce = kRowBytesMax * 3 / 4;
 
 }  // namespace
 
