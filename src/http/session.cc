@@ -23,6 +23,8 @@ constexpr std::size_t kKeptBytes = 16 << 10;
 // the client might lose the answer.
 constexpr milliseconds kLingerTimeout{2000};
 constexpr std::size_t kLingerBytesMax = 4 << 20;
+// So many answers leave together at most: the first of them should not wait long for the last.
+constexpr std::size_t kLeavingMax = 32;
 
 void append_number(std::string& out, std::size_t number, int base = 10) {
   std::array<char, 20> digits;
@@ -65,6 +67,19 @@ void Host::remove(Session& session) {
   sessions.pop_back();
   counters.connections_open = sessions.size();
   if (on_session_closed) on_session_closed();
+}
+
+void Host::go_on_later(std::shared_ptr<Session> session) {
+  leaving.push_back(std::move(session));
+  if (leaving.size() >= kLeavingMax) send_answers();
+}
+
+void Host::send_answers() {
+  if (std::exchange(sending, true)) return;
+  // Who has sent may have more to answer, and comes again at the end.
+  for (std::size_t i = 0; i < leaving.size(); ++i) std::exchange(leaving[i], nullptr)->go_on();
+  leaving.clear();
+  sending = false;
 }
 
 void Host::set_date(std::string now) {
@@ -144,6 +159,12 @@ void Session::on_read(const boost::system::error_code& error, std::size_t bytes)
 
 bool Session::room() const { return queued_.body.empty() && backlog() <= kBacklogBytesMax; }
 
+void Session::go_on() {
+  if (state_ == State::kClosed) return;
+  flush();
+  if (state_ != State::kClosed) process();
+}
+
 // Serves all requests that are there; their answers leave in one write, or as many as fit into the backlog.
 void Session::process() {
   bool more = true;
@@ -151,6 +172,7 @@ void Session::process() {
     processing_ = true;
     while (more && parsing() && room()) more = serve_next();
     processing_ = false;
+    if (queued_.size() > 0 && active_.size() == 0 && host_.loop.in_turn()) return host_.go_on_later(shared_from_this());
     flush();  // may make room again
   } while (more && parsing() && room());
   read();
@@ -219,7 +241,12 @@ void Session::finish_request() {
   } else {
     set_state(State::kIdle, host_.limits.idle_timeout);
   }
-  if (!processing_) process();
+  if (processing_) return;
+  if (host_.loop.in_turn()) {
+    host_.go_on_later(shared_from_this());
+  } else {
+    process();
+  }
 }
 
 void Session::append_head(const Response& response, Framing framing) {

@@ -1,7 +1,9 @@
 // HTTP as clients speak it: keep-alive, pipelining, bodies, half-closed and broken connections, replies that come later.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "http/testing.h"
@@ -253,6 +255,49 @@ TEST(Session, AHundredConnectionsAtOnceEachGetTheirOwnAnswers) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(server.counters().requests, 2000U);
   EXPECT_TRUE(server.eventually([](const Counters& counters) { return counters.connections_open == 0; }));
+}
+
+// Answers when told to, with the path.
+struct HeldReplies {
+  std::vector<std::pair<std::string, Reply>> held;
+  void operator()(const Request& request, Reply reply) { held.emplace_back(request.path, std::move(reply)); }
+  void send_all() {
+    for (auto& [path, reply] : std::exchange(held, {})) std::move(reply).send(text(path));
+  }
+};
+
+TEST(Session, AnswersOfOneTurnAllLeaveAndInTheirOrder) {
+  HeldReplies replies;
+  TestServer server(std::ref(replies));
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 100; ++i) clients.push_back(std::make_unique<Client>(server.port()));
+  for (const auto& client : clients) {
+    client->get("/a");
+    client->get("/b");
+  }
+  for (const std::string path : {"/a", "/b"}) {
+    const std::uint64_t so_far = path == "/a" ? 100 : 200;
+    ASSERT_TRUE(server.eventually([&](const Counters& counters) { return counters.requests == so_far; }));
+    server.on_loop([&] { replies.send_all(); });
+    for (const auto& client : clients) ASSERT_EQ(client->answer().body, path);
+  }
+}
+
+TEST(Session, AnswerThatStillWaitsWhenTheServerDrainsLeaves) {
+  HeldReplies replies;
+  TestServer server(std::ref(replies));
+  Client client(server.port());
+  client.get("/a");
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.requests == 1; }));
+  std::promise<void> drained;
+  server.on_loop([&] {
+    replies.send_all();
+    server.server().drain(std::chrono::milliseconds(kPatienceMs), [&] { drained.set_value(); });
+  });
+  EXPECT_EQ(client.answer().body, "/a");
+  EXPECT_EQ(client.rest(), "");
+  client.close();
+  drained.get_future().wait();
 }
 
 }  // namespace
