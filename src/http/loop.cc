@@ -53,6 +53,7 @@ struct Loop::Impl {
   std::deque<Signal> signals;  // a deque: a waiting set must not move
 
   void turn(const std::function<void()>& work) {
+    if (in_turn) return work();
     {
       in_turn = true;
       const std::unique_ptr<bool, decltype([](bool* flag) { *flag = false; })> over(&in_turn);  // also when the work throws
@@ -100,5 +101,6 @@ TurnEnd::TurnEnd(Loop& loop, std::function<void()> work) : loop_(loop), work_(st
 TurnEnd::~TurnEnd() { std::erase(loop_.impl().turn_ends, this); }
 
 asio::io_context& io_context(Loop& loop) { return loop.impl().context; }
+void turn(Loop& loop, const std::function<void()>& work) { loop.impl().turn(work); }
 
 }  // namespace margin::http

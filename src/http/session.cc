@@ -104,7 +104,7 @@ void Session::set_state(State state) { set_state(state, milliseconds::max()); }
 
 void Session::start() {
   set_state(State::kHandshake, host_.limits.header_timeout);
-  transport_->handshake(shared_from_this());
+  transport_->handshake(*this);
 }
 
 void Session::turn_away() {
@@ -162,7 +162,7 @@ bool Session::room() const { return queued_.body.empty() && backlog() <= kBacklo
 void Session::go_on() {
   if (state_ == State::kClosed) return;
   flush();
-  if (state_ != State::kClosed) process();
+  process();
 }
 
 // Serves all requests that are there; their answers leave in one write, or as many as fit into the backlog.
@@ -342,11 +342,12 @@ void Session::read() {
   const std::span<char> space = reader_.space();
   if (space.empty()) return;
   reading_ = true;
-  transport_->read(shared_from_this(), space);
+  transport_->read(*this, space);
 }
 
 void Session::flush() {
-  while (active_.size() == 0 && queued_.size() > 0) {
+  if (state_ == State::kClosed) return;  // what was queued has nobody to go to
+while (active_.size() == 0 && queued_.size() > 0) {
     std::swap(queued_, active_);
     written_ = 0;
     write_active();
@@ -372,7 +373,7 @@ void Session::write_active() {
   if (written_ < active_.size()) {
     skip_written();
     write_deadline_ = std::chrono::steady_clock::now() + host_.limits.write_timeout;
-    transport_->write(shared_from_this(), rest);
+    transport_->write(*this, rest);
     return;
   }
   active_.bytes.clear();
@@ -395,7 +396,7 @@ void Session::on_written(const boost::system::error_code& error, std::size_t byt
 void Session::linger() {
   if (read_ended_) return abort();
   set_state(State::kLingering, kLingerTimeout);
-  transport_->shut_down_sending(shared_from_this());
+  transport_->shut_down_sending(*this);
   read();
 }
 
