@@ -347,7 +347,7 @@ void Session::read() {
 
 void Session::flush() {
   if (state_ == State::kClosed) return;  // what was queued has nobody to go to
-while (active_.size() == 0 && queued_.size() > 0) {
+  while (active_.size() == 0 && queued_.size() > 0) {
     std::swap(queued_, active_);
     written_ = 0;
     write_active();
