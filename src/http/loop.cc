@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include "http/executor.h"
 
@@ -44,10 +45,22 @@ struct Loop::Impl {
     std::function<void()> work;
   };
 
+  std::vector<TurnEnd*> turn_ends;  // before the context, whose handlers may hold some to the end
+  bool in_turn = false;
   // One thread runs it and uses its sockets: Asio may skip what many would need. Only post() and stop() come from others.
   asio::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   asio::executor_work_guard<asio::io_context::executor_type> stay{context.get_executor()};
   std::deque<Signal> signals;  // a deque: a waiting set must not move
+
+  void turn(const std::function<void()>& work) {
+    if (in_turn) return work();
+    {
+      in_turn = true;
+      const std::unique_ptr<bool, decltype([](bool* flag) { *flag = false; })> over(&in_turn);  // also when the work throws
+      work();
+    }
+    for (std::size_t i = 0; i < turn_ends.size(); ++i) turn_ends[i]->work_();
+  }
 
   static void wait(Signal& signal) {
     signal.set.async_wait([&signal](const boost::system::error_code& error, int) {
@@ -63,7 +76,10 @@ Loop::~Loop() = default;
 
 void Loop::run() { impl_->context.run(); }
 void Loop::stop() { impl_->context.stop(); }
-void Loop::post(std::function<void()> work) { asio::post(impl_->context, std::move(work)); }
+void Loop::post(std::function<void()> work) {
+  asio::post(impl_->context, [&impl = *impl_, work = std::move(work)] { impl.turn(work); });
+}
+bool Loop::in_turn() const { return impl_->in_turn; }
 
 Timer Loop::after(std::chrono::milliseconds delay, std::function<void()> work) {
   Timer timer;
@@ -81,6 +97,10 @@ void Loop::on_signal(int signal, std::function<void()> work) {
   Impl::wait(impl_->signals.emplace_back(impl_->context, signal, std::move(work)));
 }
 
+TurnEnd::TurnEnd(Loop& loop, std::function<void()> work) : loop_(loop), work_(std::move(work)) { loop_.impl().turn_ends.push_back(this); }
+TurnEnd::~TurnEnd() { std::erase(loop_.impl().turn_ends, this); }
+
 asio::io_context& io_context(Loop& loop) { return loop.impl().context; }
+void turn(Loop& loop, const std::function<void()>& work) { loop.impl().turn(work); }
 
 }  // namespace margin::http

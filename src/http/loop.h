@@ -41,11 +41,29 @@ class Loop {
   // From now on `signal` no longer ends the process but calls `work`, each time.
   void on_signal(int signal, std::function<void()> work);
 
+  // Whether work that was posted runs now. What TurnEnds do then follows it at once, before the loop looks for anything else.
+  [[nodiscard]] bool in_turn() const;
+
   struct Impl;
   [[nodiscard]] Impl& impl() { return *impl_; }
 
  private:
   std::unique_ptr<Impl> impl_;
+};
+
+// As long as it lives, `work` runs whenever posted work is over: for what is better done together than each at its time.
+class TurnEnd {
+ public:
+  // `loop` outlives it.
+  TurnEnd(Loop& loop, std::function<void()> work);
+  ~TurnEnd();
+  TurnEnd(const TurnEnd&) = delete;
+  TurnEnd& operator=(const TurnEnd&) = delete;
+
+ private:
+  friend struct Loop::Impl;
+  Loop& loop_;
+  const std::function<void()> work_;
 };
 
 }  // namespace margin::http

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <utility>
 
+#include "http/arrivals.h"
 #include "http/executor.h"
 #include "http/session.h"
 #include "http/tls.h"
@@ -76,6 +77,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   Acceptor acceptor_;
   Socket next_;
   std::shared_ptr<asio::ssl::context> tls_context_;  // shared with the connections made under it
+  std::shared_ptr<Arrivals> arrivals_;               // shared with the connections; none under TLS
   Timer sweep_timer_;
   Timer accept_timer_;
   Timer drain_timer_;
@@ -85,6 +87,10 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
 Status Server::Impl::listen() {
   if (tls()) {
     if (Status loaded = load_certificates(); !loaded) return loaded;
+  } else {
+    Result<std::shared_ptr<Arrivals>> opened = Arrivals::open(host.loop);
+    if (!opened) return opened.error();
+    arrivals_ = *std::move(opened);
   }
   Result<asio::ip::address> address = parse_address(options_.address);
   if (!address) return address.error();
@@ -145,7 +151,11 @@ void Server::Impl::take(Socket socket) {
     ++host.counters.connections_refused;
     if (tls() || host.sessions.size() >= host.limits.connections_max + kTurnedAwayMax) return;
   }
-  auto transport = tls() ? tls_transport(std::move(socket), tls_context_) : plain_transport(std::move(socket));
+  auto transport = tls() ? tls_transport(std::move(socket), tls_context_) : plain_transport(socket.release(error), arrivals_);
+  if (transport == nullptr) {
+    ++host.counters.accept_failures;
+    return;
+  }
   const auto session = std::make_shared<Session>(host, std::move(transport), peer.address().to_string(), is_loopback(peer.address()));
   host.add(session);
   if (full) {
@@ -197,6 +207,7 @@ void Server::Impl::close() {
   error_code ignored;
   acceptor_.close(ignored);
   while (!host.sessions.empty()) std::shared_ptr(host.sessions.back())->abort();
+  arrivals_.reset();
 }
 
 Server::Server(Loop& loop, ListenOptions options, Limits limits, Handler& handler)

@@ -132,7 +132,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   // Errors: kInvalidArgument (no such address, no right to it), kConflict (address in use), kNotFound (certificate or key unreadable),
-  // kCorrupt (certificate or key malformed, or not of one another).
+  // kCorrupt (certificate or key malformed, or not of one another), kUnavailable (no descriptor left).
   Status start();
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] bool tls() const;

@@ -23,6 +23,8 @@ constexpr std::size_t kKeptBytes = 16 << 10;
 // the client might lose the answer.
 constexpr milliseconds kLingerTimeout{2000};
 constexpr std::size_t kLingerBytesMax = 4 << 20;
+// So many answers leave together at most: the first of them should not wait long for the last.
+constexpr std::size_t kLeavingMax = 32;
 
 void append_number(std::string& out, std::size_t number, int base = 10) {
   std::array<char, 20> digits;
@@ -67,6 +69,19 @@ void Host::remove(Session& session) {
   if (on_session_closed) on_session_closed();
 }
 
+void Host::go_on_later(std::shared_ptr<Session> session) {
+  leaving.push_back(std::move(session));
+  if (leaving.size() >= kLeavingMax) send_answers();
+}
+
+void Host::send_answers() {
+  if (std::exchange(sending, true)) return;
+  // Who has sent may have more to answer, and comes again at the end.
+  for (std::size_t i = 0; i < leaving.size(); ++i) std::exchange(leaving[i], nullptr)->go_on();
+  leaving.clear();
+  sending = false;
+}
+
 void Host::set_date(std::string now) {
   date = std::move(now);
   json_head.clear();
@@ -89,7 +104,7 @@ void Session::set_state(State state) { set_state(state, milliseconds::max()); }
 
 void Session::start() {
   set_state(State::kHandshake, host_.limits.header_timeout);
-  transport_->handshake(shared_from_this());
+  transport_->handshake(*this);
 }
 
 void Session::turn_away() {
@@ -144,6 +159,12 @@ void Session::on_read(const boost::system::error_code& error, std::size_t bytes)
 
 bool Session::room() const { return queued_.body.empty() && backlog() <= kBacklogBytesMax; }
 
+void Session::go_on() {
+  if (state_ == State::kClosed) return;
+  flush();
+  process();
+}
+
 // Serves all requests that are there; their answers leave in one write, or as many as fit into the backlog.
 void Session::process() {
   bool more = true;
@@ -151,6 +172,7 @@ void Session::process() {
     processing_ = true;
     while (more && parsing() && room()) more = serve_next();
     processing_ = false;
+    if (queued_.size() > 0 && active_.size() == 0 && host_.loop.in_turn()) return host_.go_on_later(shared_from_this());
     flush();  // may make room again
   } while (more && parsing() && room());
   read();
@@ -219,7 +241,12 @@ void Session::finish_request() {
   } else {
     set_state(State::kIdle, host_.limits.idle_timeout);
   }
-  if (!processing_) process();
+  if (processing_) return;
+  if (host_.loop.in_turn()) {
+    host_.go_on_later(shared_from_this());
+  } else {
+    process();
+  }
 }
 
 void Session::append_head(const Response& response, Framing framing) {
@@ -315,10 +342,11 @@ void Session::read() {
   const std::span<char> space = reader_.space();
   if (space.empty()) return;
   reading_ = true;
-  transport_->read(shared_from_this(), space);
+  transport_->read(*this, space);
 }
 
 void Session::flush() {
+  if (state_ == State::kClosed) return;  // what was queued has nobody to go to
   while (active_.size() == 0 && queued_.size() > 0) {
     std::swap(queued_, active_);
     written_ = 0;
@@ -345,7 +373,7 @@ void Session::write_active() {
   if (written_ < active_.size()) {
     skip_written();
     write_deadline_ = std::chrono::steady_clock::now() + host_.limits.write_timeout;
-    transport_->write(shared_from_this(), rest);
+    transport_->write(*this, rest);
     return;
   }
   active_.bytes.clear();
@@ -368,7 +396,7 @@ void Session::on_written(const boost::system::error_code& error, std::size_t byt
 void Session::linger() {
   if (read_ended_) return abort();
   set_state(State::kLingering, kLingerTimeout);
-  transport_->shut_down_sending(shared_from_this());
+  transport_->shut_down_sending(*this);
   read();
 }
 

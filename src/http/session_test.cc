@@ -1,7 +1,9 @@
 // HTTP as clients speak it: keep-alive, pipelining, bodies, half-closed and broken connections, replies that come later.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "http/testing.h"
@@ -253,6 +255,140 @@ TEST(Session, AHundredConnectionsAtOnceEachGetTheirOwnAnswers) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(server.counters().requests, 2000U);
   EXPECT_TRUE(server.eventually([](const Counters& counters) { return counters.connections_open == 0; }));
+}
+
+// Keeps the loop from looking at its sockets until it is destroyed.
+class Standstill {
+ public:
+  explicit Standstill(TestServer& server) {
+    server.loop().post([this] {
+      begun_.set_value();
+      end_.get_future().wait();
+      ended_.set_value();
+    });
+    begun_.get_future().wait();
+  }
+  ~Standstill() {
+    end_.set_value();
+    ended_.get_future().wait();
+  }
+
+ private:
+  std::promise<void> begun_;
+  std::promise<void> end_;
+  std::promise<void> ended_;
+};
+
+// Answers when told to, with the path.
+struct HeldReplies {
+  std::vector<std::pair<std::string, Reply>> held;
+  void operator()(const Request& request, Reply reply) { held.emplace_back(request.path, std::move(reply)); }
+  void send_all() {
+    for (auto& [path, reply] : std::exchange(held, {})) std::move(reply).send(text(path));
+  }
+};
+
+TEST(Session, MoreConnectionsReadyAtOnceThanOneTurnServes) {
+  TestServer server(echo);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 300; ++i) clients.push_back(std::make_unique<Client>(server.port()));
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.connections_open == 300; }));
+  for (int round = 0; round < 3; ++round) {
+    {
+      const Standstill nothing_is_read(server);
+      for (std::size_t i = 0; i < clients.size(); ++i) clients[i]->get("/" + std::to_string(i));
+    }
+    for (std::size_t i = 0; i < clients.size(); ++i) ASSERT_EQ(clients[i]->answer().body, "GET /" + std::to_string(i) + " ");
+  }
+}
+
+TEST(Session, WhatCameWhileARequestWasInWorkIsServedAfterIt) {
+  HeldReplies replies;
+  TestServer server(std::ref(replies));
+  Client client(server.port());
+  client.get("/0");
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.requests == 1; }));
+  // More than the connection's buffer holds: the rest waits in the kernel, and nothing new will come to tell of it.
+  std::string more;
+  for (int i = 1; i <= 1000; ++i) more += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: test\r\n\r\n";
+  client.send(more);
+  for (int i = 0; i <= 1000; ++i) {
+    ASSERT_TRUE(server.eventually([i](const Counters& counters) { return counters.requests == static_cast<std::uint64_t>(i) + 1; }));
+    server.on_loop([&] { replies.send_all(); });
+    ASSERT_EQ(client.answer().body, "/" + std::to_string(i));
+  }
+}
+
+TEST(Session, EndThatComesTogetherWithTheRequestIsNoticed) {
+  TestServer server(echo);
+  Client client(server.port());
+  client.get("/first");
+  EXPECT_EQ(client.answer().status, 200);
+  {
+    const Standstill nothing_is_read(server);
+    client.get("/last");
+    client.end_sending();
+  }
+  EXPECT_EQ(client.answer().body, "GET /last ");
+  EXPECT_EQ(client.rest(), "");
+  EXPECT_TRUE(server.eventually([](const Counters& counters) { return counters.connections_open == 0; }));
+}
+
+TEST(Session, ResetThatComesTogetherWithTheRequestEndsTheConnection) {
+  HeldReplies replies;
+  TestServer server(std::ref(replies));
+  Client client(server.port());
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.connections_open == 1; }));
+  {
+    const Standstill nothing_is_read(server);
+    client.get("/");
+    client.reset();
+  }
+  EXPECT_TRUE(server.eventually([](const Counters& counters) { return counters.connections_open == 0; }));
+  server.on_loop([&] { replies.send_all(); });
+}
+
+TEST(Session, AnswersOfOneTurnAllLeaveAndInTheirOrder) {
+  HeldReplies replies;
+  TestServer server(std::ref(replies));
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 100; ++i) clients.push_back(std::make_unique<Client>(server.port()));
+  for (const auto& client : clients) {
+    client->get("/a");
+    client->get("/b");
+  }
+  for (const std::string path : {"/a", "/b"}) {
+    const std::uint64_t so_far = path == "/a" ? 100 : 200;
+    ASSERT_TRUE(server.eventually([&](const Counters& counters) { return counters.requests == so_far; }));
+    server.on_loop([&] { replies.send_all(); });
+    for (const auto& client : clients) ASSERT_EQ(client->answer().body, path);
+  }
+}
+
+TEST(Session, AnswerThatStillWaitsWhenTheServerDrainsLeaves) {
+  HeldReplies replies;
+  TestServer server(std::ref(replies));
+  Client client(server.port());
+  client.get("/a");
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.requests == 1; }));
+  std::promise<void> drained;
+  server.on_loop([&] {
+    replies.send_all();
+    server.server().drain(std::chrono::milliseconds(kPatienceMs), [&] { drained.set_value(); });
+  });
+  EXPECT_EQ(client.answer().body, "/a");
+  EXPECT_EQ(client.rest(), "");
+  client.close();
+  drained.get_future().wait();
+}
+
+TEST(Session, LargeAnswersGoOnWhenTheClientReadsAgain) {
+  TestServer server([](const Request&, Reply reply) { std::move(reply).send(text(std::string(3 << 20, 'x'))); });
+  Client client(server.port(), 4096);
+  client.get("/");
+  client.get("/");
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.requests >= 1; }));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(client.answer().body.size(), 3U << 20);
 }
 
 }  // namespace

@@ -113,6 +113,28 @@ TEST(Stream, DestroyedWithoutItsEndCutsTheConnection) {
   EXPECT_EQ(server.counters().streams_open, 0U);
 }
 
+TEST(Stream, DroppedWithinItsHandlerCutsTheConnectionAndNothingElse) {
+  std::vector<Timer> timers;
+  TestServer* all = nullptr;
+  TestServer server([&](const Request& request, Reply reply) {
+    if (request.path == "/plain") return echo(request, std::move(reply));
+    if (request.path == "/drop") return void(std::move(reply).start_stream(event_stream("data: lost\n\n")));
+    const auto later = std::make_shared<Reply>(std::move(reply));
+    timers.push_back(all->loop().after(std::chrono::milliseconds(3), [later] { std::move(*later).send(text("later")); }));
+  });
+  all = &server;
+  for (const char* first : {"/plain", "/later"}) {
+    Client client(server.port());
+    client.send("GET " + std::string(first) + " HTTP/1.1\r\nHost: h\r\n\r\nGET /drop HTTP/1.1\r\nHost: h\r\n\r\n");
+    client.rest();
+    EXPECT_TRUE(server.eventually([](const Counters& counters) { return counters.connections_open == 0 && counters.streams_open == 0; }));
+  }
+  Client other(server.port());
+  other.get("/plain");
+  EXPECT_EQ(other.answer().status, 200);
+  server.on_loop([&] { timers.clear(); });
+}
+
 TEST(Stream, HandlerLearnsThatTheClientLeft) {
   Streams streams;
   TestServer server(std::ref(streams));
