@@ -59,9 +59,9 @@ struct Question {
   bool probe = false;       // a task whose outcomes will all be known: everybody is to be graded (audits with a rate of 1)
 };
 
-// A question in the shape of the decision it becomes, so that deciding copies none of its texts. Asked are, in `decision`: task, segment, kind,
-// max_error, probe, propensity, and of each response model, channel, confidence, abstained, and the answer: its text, and any group but
-// kNoAnswer. What else is there has its default. The rest is as in a Question.
+// A question in the shape of the decision it becomes, so that deciding copies none of its texts. Asked are, in `decision`: task, segment,
+// kind, max_error, probe, propensity, and of each response model, channel, confidence, abstained, and the answer: its text, and any group
+// but kNoAnswer. What else is there has its default. The rest is as in a Question.
 struct Draft {
   DecisionMade decision;
   AuditPlan audits;

@@ -57,7 +57,8 @@ std::optional<std::size_t> first_repeated(const std::vector<RecordedResponse>& r
 }
 
 // What drafts and decisions have in common.
-Status check_responses(const std::vector<RecordedResponse>& responses, std::string_view segment, const PoolConfigured& config, bool seated) {
+Status check_responses(const std::vector<RecordedResponse>& responses, std::string_view segment, const PoolConfigured& config,
+                       bool seated) {
   if (Status status = seated ? Status() : check_label("segment", segment, 0); !status) return status;
   if (responses.empty()) return invalid("responses", "at least one");
   if (responses.size() > config.responses_max) {

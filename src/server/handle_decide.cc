@@ -35,7 +35,8 @@ void read_response(ObjectReader& in, RecordedResponse& response, const config::L
     response.answer = 0;
   }
   response.confidence = in.in_range("confidence", 0.0, 1.0);
-  response.channel.append(in.text("channel").value_or(kDefaultChannel));
+  const auto channel = in.text("channel");
+  channel ? response.channel.append(*channel) : response.channel.append(kDefaultChannel);
   response.abstained = in.flag("abstained").value_or(false);
 }
 
