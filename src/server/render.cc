@@ -42,12 +42,19 @@ char* write_figures(char* to, const RecordedResponse& response) {
   number(response.factor, internal::write_rounded);
   to = write_literal(to, ",\"band\":");
   constexpr std::size_t kBandMax = 20;
-  to = std::to_chars(to, to + kBandMax, response.band).ptr;
+  if (response.band < 10) {
+    *to++ = static_cast<char>('0' + response.band);
+  } else {
+    to = std::to_chars(to, to + kBandMax, response.band).ptr;
+  }
   to = write_literal(to, ",\"n\":");
   number(response.n, internal::write_rounded);
   to = write_literal(to, ",\"weight\":");
-  // In most votes a ballot counts for its calibrated confidence.
-  if (response.weight == response.calibrated) return std::copy(calibrated, calibrated_end, to);
+  // In most votes a ballot counts for its calibrated confidence. Some bytes more are copied, as many as are known beforehand.
+  if (response.weight == response.calibrated) {
+    std::memcpy(to, calibrated, internal::kRoundedMax);
+    return to + (calibrated_end - calibrated);
+  }
   number(response.weight, internal::write_rounded);
   return to;
 }
