@@ -275,8 +275,8 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
                                 .usable = speaks,
                                 .part = seats[i].part,
                                 .confidence = speaks ? *response.confidence : 0.0,
-                                .calibrated = response.calibrated,
-                                .audit = response.audit});
+                                .calibrated = response.calibrated});
+    record.set_audit(record.responses.back(), response.audit);
   }
   if (event.selected != kNoAnswer) {
     record.p_correct = event.sure.p_correct;
