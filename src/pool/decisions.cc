@@ -67,22 +67,12 @@ void Decisions::forget_before(std::int64_t time_ms, const LastLook& last_look) {
 namespace {
 
 void save_response(const DecisionRecord& record, const DecisionRecord::Response& response, Encoder& out) {
-  out.integer(response.model);
-  out.integer(response.cell);
-  out.integer(response.answer);
-  out.flag(response.usable);
-  out.flag(response.part);
-  out.real(response.confidence);
-  out.real(response.calibrated);
-  out.real(record.audit_of(response));
-  out.integer(static_cast<std::uint8_t>(response.standing));
+  out.values(response.model, response.cell, response.answer, response.usable, response.part, response.confidence, response.calibrated,
+             record.audit_of(response), static_cast<std::uint8_t>(response.standing));
   if (response.standing == Standing::kOpen) return;
   const DecisionRecord::Outcome& outcome = record.outcome_of(response);
-  out.real(outcome.value);
-  out.flag(response.learned);
-  if (!response.graded()) return;
-  out.real(outcome.weight);
-  out.integer(outcome.feedback);
+  out.values(outcome.value, response.learned);
+  if (response.graded()) out.values(outcome.weight, outcome.feedback);
 }
 
 void load_response(Decoder& in, DecisionRecord& record, const Decisions::Bounds& bounds) {
@@ -117,11 +107,7 @@ void load_response(Decoder& in, DecisionRecord& record, const Decisions::Bounds&
 
 void save_record(const DecisionRecord& record, Encoder& out) {
   encode(record.id, out);
-  out.integer(record.time_ms);
-  out.integer(static_cast<std::uint8_t>(record.kind));
-  out.integer(record.selected);
-  out.real(record.p_correct);
-  out.flag(record.share.has_value());
+  out.values(record.time_ms, static_cast<std::uint8_t>(record.kind), record.selected, record.p_correct, record.share.has_value());
   if (record.share) out.real(*record.share);
   out.real(record.audit_rate);
   out.integer(static_cast<std::uint64_t>(record.answers.size()));
