@@ -59,6 +59,16 @@ struct Question {
   bool probe = false;       // a task whose outcomes will all be known: everybody is to be graded (audits with a rate of 1)
 };
 
+// A question in the shape of the decision it becomes, so that deciding copies none of its texts. Asked are, in `decision`: task, segment,
+// kind, max_error, probe, propensity, and of each response model, channel, confidence, abstained, and the answer: its text, and any group
+// but kNoAnswer. What else is there has its default. The rest is as in a Question.
+struct Draft {
+  DecisionMade decision;
+  AuditPlan audits;
+  std::string vote;
+  std::string primary;
+};
+
 enum class ApplyStatus {
   kApplied,    // the state changed as the event says
   kDuplicate,  // nothing changed: the event was seen before, or the pool already is as it says (the same outcome again, a present model
@@ -153,8 +163,8 @@ class Pool {
   // characters, a confidence outside [0, 1], a max_error outside (0, 1); kLimit: more responses, models or cells than configured;
   // kNotFound: no such vote; kUnsupported: another vote that learns.
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
-  // The same, sooner: takes the texts of a question that is no longer needed. A question that is refused stays as it is.
-  [[nodiscard]] Result<DecisionMade> decide(Question&& question) const;
+  // The same, in place and sooner. A draft that is refused means nothing any more.
+  [[nodiscard]] Status decide(Draft& draft) const;
 
   // Whether the selected answer of a decision made with the state as it is would stay, whatever `more` further responses to the question
   // said. False where that cannot be told: with votes in which a response changes what the others count.

@@ -2,9 +2,11 @@
 // The same state always gives the same bytes, so a digest of the bytes is a digest of the state.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,18 +18,20 @@ namespace margin::internal {
 
 class Encoder {
  public:
+  // Integers, flags and doubles one after the other, as each by itself would be, and appended at once.
+  template <class... T>
+  void values(T... values) {
+    char bytes[(sizeof(T) + ...)];
+    char* to = bytes;
+    ((to = put(to, values)), ...);
+    bytes_.append(bytes, sizeof bytes);
+  }
   template <std::integral T>
   void integer(T value) {
-    char bytes[sizeof(T)];
-    auto rest = static_cast<std::uint64_t>(value);
-    for (char& byte : bytes) {
-      byte = static_cast<char>(rest & 0xff);
-      rest >>= 8;
-    }
-    bytes_.append(bytes, sizeof(T));
+    values(value);
   }
-  void flag(bool value) { integer<std::uint8_t>(value ? 1 : 0); }
-  void real(double value) { integer(std::bit_cast<std::uint64_t>(value)); }
+  void flag(bool value) { values(value); }
+  void real(double value) { values(value); }
   void text(std::string_view value) {
     integer(static_cast<std::uint64_t>(value.size()));
     bytes_.append(value);
@@ -40,8 +44,17 @@ class Encoder {
   }
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
   [[nodiscard]] std::string take() { return std::exchange(bytes_, {}); }
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
 
  private:
+  template <std::integral T>
+  static char* put(char* to, T value) {
+    std::memcpy(to, &value, sizeof(T));
+    if constexpr (std::endian::native == std::endian::big) std::reverse(to, to + sizeof(T));
+    return to + sizeof(T);
+  }
+  static char* put(char* to, double value) { return put(to, std::bit_cast<std::uint64_t>(value)); }
+
   std::string bytes_;
 };
 

@@ -152,5 +152,23 @@ TEST(Encoding, AfterAFailureEveryReadGivesZero) {
   EXPECT_FALSE(in.finish("sample").ok());
 }
 
+TEST(EncodingTest, ValuesTogetherAreWrittenAsEachAlone) {
+  Encoder together;
+  together.values(std::uint8_t{0xab}, true, -2.5, std::uint64_t{0x0102030405060708}, std::int32_t{-2}, false);
+  Encoder alone;
+  alone.integer(std::uint8_t{0xab});
+  alone.flag(true);
+  alone.real(-2.5);
+  alone.integer(std::uint64_t{0x0102030405060708});
+  alone.integer(std::int32_t{-2});
+  alone.flag(false);
+  EXPECT_EQ(together.bytes(), alone.bytes());
+  EXPECT_EQ(alone.bytes(), std::string("\xab\x01"
+                                       "\0\0\0\0\0\0\x04\xc0"
+                                       "\x08\x07\x06\x05\x04\x03\x02\x01"
+                                       "\xfe\xff\xff\xff\0",
+                                       23));
+}
+
 }  // namespace
 }  // namespace margin::internal

@@ -86,6 +86,10 @@ class JsonWriter {
   // JSON made elsewhere.
   JsonWriter& raw(std::string_view json) { return written(std::copy(json.begin(), json.end(), separated(json.size())), false); }
 
+  // A piece of JSON that is written by hand: where it begins, with room for `bytes`, and where it ended.
+  [[nodiscard]] char* begin(std::size_t bytes) { return separated(bytes); }
+  JsonWriter& end(char* at) { return written(at, false); }
+
   [[nodiscard]] std::string_view str() const { return {out_.get(), static_cast<std::size_t>(at_ - out_.get())}; }
   // What was written; begins anew, without the comma that would be due.
   [[nodiscard]] std::string take() {

@@ -37,8 +37,8 @@ bool any_special(std::uint64_t word) {
   return std::bit_cast<std::uint64_t>((bytes < all(0x20)) | (bytes == all('"')) | (bytes == all('\\')) | (bytes == all(0x7f))) != 0;
 }
 
-// Six digits, by pairs.
-void write_six(char* to, std::uint32_t number) {
+// Two digits.
+void write_pair(char* to, std::uint64_t number) {
   static constexpr auto kPairs = [] {
     std::array<char, 200> pairs{};
     for (std::size_t i = 0; i < 100; ++i) {
@@ -47,10 +47,25 @@ void write_six(char* to, std::uint32_t number) {
     }
     return pairs;
   }();
-  const std::uint32_t rest = number % 10'000;
-  std::memcpy(to, &kPairs[2 * std::size_t{number / 10'000}], 2);
-  std::memcpy(to + 2, &kPairs[2 * std::size_t{rest / 100}], 2);
-  std::memcpy(to + 4, &kPairs[2 * std::size_t{rest % 100}], 2);
+  std::memcpy(to, &kPairs[2 * number], 2);
+}
+
+// Six digits, by pairs: each is what stands before the point, and 100 times what stands behind it gives the next. The fraction has 32 bits
+// and is by less than 0.3 / 2^32 of the number too large, which is less than one in its last digit.
+void write_six(char* to, std::uint64_t number) {
+  constexpr std::uint64_t kTenThousandth = 429'497;  // 2^32 / 10^4, rounded up
+  std::uint64_t fixed = number * kTenThousandth;
+  write_pair(to, fixed >> 32);
+  fixed = (fixed & 0xffff'ffff) * 100;
+  write_pair(to + 2, fixed >> 32);
+  fixed = (fixed & 0xffff'ffff) * 100;
+  write_pair(to + 4, fixed >> 32);
+}
+
+// Behind the last digit of a fraction that counts; there is one.
+char* without_zeros(char* end) {
+  while (end[-1] == '0') --end;
+  return end;
 }
 
 }  // namespace
@@ -150,14 +165,13 @@ char* write_shortest(char* to, double value) {
   // What people and models write, 0.95: no other decimal of so few digits reads back to the same bits. Below 0.001 an exponent is shorter.
   if (value >= 0.001 && value < 1.0) {
     const double nearest = value * 10'000 + 0.5;
-    auto digits = static_cast<unsigned>(nearest);
+    const auto digits = static_cast<unsigned>(static_cast<int>(nearest));
     if (digits / 10'000.0 == value && digits < 10'000) {
-      int count = 4;
-      for (; digits % 10 == 0; digits /= 10) --count;
       to[0] = '0';
       to[1] = '.';
-      for (int i = count; i > 0; --i, digits /= 10) to[i + 1] = static_cast<char>('0' + digits % 10);
-      return to + 2 + count;
+      write_pair(to + 2, digits / 100);
+      write_pair(to + 4, digits % 100);
+      return without_zeros(to + 6);
     }
   }
   return std::to_chars(to, to + kShortestMax, value).ptr;
@@ -182,10 +196,9 @@ char* write_rounded(char* to, double value) {
   }
   if (places == 0) return to;
   *to = '.';
-  write_six(to + 1, static_cast<std::uint32_t>(places / kMillion));
-  write_six(to + 7, static_cast<std::uint32_t>(places % kMillion));
-  for (to += 13; to[-1] == '0';) --to;
-  return to;
+  write_six(to + 1, places / kMillion);
+  write_six(to + 7, places % kMillion);
+  return without_zeros(to + 13);
 }
 
 std::string json_number(double value) { return std::isfinite(value) ? shortest(value) : "null"; }

@@ -39,20 +39,22 @@ struct Electorate {
 
 // Numbers the answers: first those that vote, so that a vote never sees an answer nobody votes for, then the others. Those that vote are
 // the electorate.
-Electorate number_answers(const Question& question, std::span<const Seat> seats, DecisionMade& decision, std::pmr::memory_resource* room) {
+Electorate number_answers(std::span<const Seat> seats, DecisionMade& decision, std::pmr::memory_resource* room) {
   std::pmr::vector<std::size_t> order(seats.size(), room);
-  std::size_t parts = 0;
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    if (seats[i].part) order[parts++] = i;
-  }
-  for (std::size_t i = 0, rest = parts; rest < seats.size(); ++i) {
-    if (!seats[i].part) order[rest++] = i;
-  }
   std::pmr::vector<std::optional<std::string_view>> answers(seats.size(), room);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (const auto& answer = question.responses[order[i]].answer) answers[i] = *answer;
-  }
-  const AnswerViews views = view_answers(question.kind, answers, room);
+  std::size_t placed = 0;
+  const auto place = [&](bool part) {
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+      if (seats[i].part != part) continue;
+      const RecordedResponse& response = decision.responses[i];
+      if (response.answer != kNoAnswer) answers[placed] = response.answer_text;
+      order[placed++] = i;
+    }
+  };
+  place(true);
+  const std::size_t parts = placed;
+  if (parts < seats.size()) place(false);
+  const AnswerViews views = view_answers(decision.kind, answers, room);
   decision.answers.reserve(views.canonical.size());
   for (const std::string_view canonical : views.canonical) decision.answers.push_back(digest_of(canonical));
 
@@ -73,20 +75,17 @@ Electorate number_answers(const Question& question, std::span<const Seat> seats,
 }
 
 // Names the responses that should be graded although their answer was not selected; only those that are learned from.
-void name_audits(const AuditPlan& plan, std::string_view task, std::span<const Seat> seats, DecisionMade& decision) {
+void name_audits(const AuditPlan& plan, std::span<const Seat> seats, DecisionMade& decision) {
   if (plan.rate == 0.0) return;
   std::vector<std::uint32_t> answers;
   for (std::size_t i = 0; i < seats.size(); ++i) answers.push_back(seats[i].part ? decision.responses[i].answer : decision.selected);
-  for (const Audit& audit : audits_of(plan, digest_of(task).low, answers, decision.selected)) {
+  for (const Audit& audit : audits_of(plan, digest_of(decision.task).low, answers, decision.selected)) {
     decision.responses[audit.response].audit = audit.propensity;
   }
 }
 
-void record(const Response& response, const Seat& seat, const Members& members, const Cells& cells, RecordedResponse& recorded) {
-  recorded.confidence = response.confidence;
-  recorded.abstained = response.abstained;
-  if (!seat.part) return;
-  const double stated = *response.confidence;
+void calibrate(RecordedResponse& recorded, const Seat& seat, const Members& members, const Cells& cells) {
+  const double stated = *recorded.confidence;
   const Cell& cell = cells[seat.cell];
   const int band = cell.evidence.band_of(stated);
   recorded.calibrated = calibrated_by(members, cells, seat, stated);
@@ -114,67 +113,49 @@ void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& t
   }
 }
 
-// The response of the model whose answer is selected whatever the others say. nullopt: it gave no answer that votes.
-std::optional<std::size_t> primary_response(const Question& question, const Electorate& electorate) {
-  if (question.primary.empty()) return std::nullopt;
-  for (const std::size_t response : electorate.response_of) {
-    if (question.responses[response].model == question.primary) return response;
+// The response of the model whose answer is selected whatever the others say. nullptr: it gave no answer that votes.
+const RecordedResponse* primary_response(const Draft& draft, const Electorate& electorate) {
+  if (draft.primary.empty()) return nullptr;
+  for (const std::size_t i : electorate.response_of) {
+    const RecordedResponse& response = draft.decision.responses[i];
+    if (response.model == draft.primary) return &response;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
-// All but the texts (keep_texts).
-DecisionMade decide_seated(const Question& question, const AuditPlan& audits, std::span<const Seat> seats, const Members& members,
-                           const Cells& cells, const Vote& vote, const DecisionTrust& trust, std::pmr::memory_resource* room) {
-  DecisionMade decision{.kind = question.kind,
-                        .max_error = question.max_error,
-                        .audit_rate = audits.rate,
-                        .probe = question.probe,
-                        .propensity = question.propensity};
-  decision.responses.resize(seats.size());
-  for (std::size_t i = 0; i < seats.size(); ++i) record(question.responses[i], seats[i], members, cells, decision.responses[i]);
-  const Electorate electorate = number_answers(question, seats, decision, room);
+void decide_seated(Draft& draft, std::span<const Seat> seats, const Members& members, const Cells& cells, const Vote& vote,
+                   const DecisionTrust& trust, std::pmr::memory_resource* room) {
+  DecisionMade& decision = draft.decision;
+  decision.audit_rate = draft.audits.rate;
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    if (seats[i].part) calibrate(decision.responses[i], seats[i], members, cells);
+  }
+  const Electorate electorate = number_answers(seats, decision, room);
 
   Tally tally;
   vote.tally(electorate.ballots, electorate.answers, tally);
   decision.sure.status = trust.status();
   if (tally.winner != kNoAnswer) {
     decision.selected = tally.winner;
-    decision.selected_model = question.responses[electorate.response_of[tally.ballot]].model;
+    decision.selected_model = decision.responses[electorate.response_of[tally.ballot]].model;
     decision.share = tally.share;
     decision.runner_up_gap = tally.runner_up_gap;
     explain_vote(vote, electorate, tally, members, decision, room);
     // The decision then rests on that response alone.
-    if (const auto primary = primary_response(question, electorate)) {
-      const RecordedResponse& response = decision.responses[*primary];
+    if (const RecordedResponse* primary = primary_response(draft, electorate)) {
       decision.vote = kPrimary;
-      decision.selected = response.answer;
-      decision.selected_model = question.primary;
-      decision.share = response.calibrated;
+      decision.selected = primary->answer;
+      decision.selected_model = draft.primary;
+      decision.share = primary->calibrated;
       decision.runner_up_gap = 0.0;
       decision.decisive.clear();
     }
     decision.sure = trust.of(decision.share);
-    name_audits(audits, question.task, seats, decision);
+    name_audits(draft.audits, seats, decision);
   }
   decision.scores = std::move(tally.scores);
   decision.scores.resize(decision.answers.size(), 0.0);
   decision.abstained = decision.max_error && !decision.sure.promises(*decision.max_error);
-  return decision;
-}
-
-// What the decision keeps of the question's texts. Of a question that is const they are copied, of another taken.
-template <class Q>
-void keep_texts(Q& question, DecisionMade& decision) {
-  decision.task = std::move(question.task);
-  decision.segment = std::move(question.segment);
-  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
-    auto& response = question.responses[i];
-    RecordedResponse& recorded = decision.responses[i];
-    recorded.model = std::move(response.model);
-    recorded.channel = std::move(response.channel);
-    if (response.answer) recorded.answer_text = std::move(*response.answer);
-  }
 }
 
 }  // namespace
@@ -182,36 +163,46 @@ void keep_texts(Q& question, DecisionMade& decision) {
 double PoolState::calibrate(const Seat& seat, double confidence) const { return calibrated_by(members, cells, seat, confidence); }
 
 Result<DecisionMade> PoolState::decide(const Question& question) const {
-  Result<DecisionMade> decision = decide_textless(question);
-  if (decision) keep_texts(question, *decision);
-  return decision;
+  Draft draft{.decision = {.task = question.task,
+                           .segment = question.segment,
+                           .kind = question.kind,
+                           .max_error = question.max_error,
+                           .probe = question.probe,
+                           .propensity = question.propensity},
+              .audits = question.audits,
+              .vote = question.vote,
+              .primary = question.primary};
+  draft.decision.responses.reserve(question.responses.size());
+  for (const Response& response : question.responses) {
+    draft.decision.responses.push_back({.model = response.model,
+                                        .channel = response.channel,
+                                        .confidence = response.confidence,
+                                        .answer = response.answer ? 0 : kNoAnswer,
+                                        .answer_text = response.answer.value_or(""),
+                                        .abstained = response.abstained});
+  }
+  if (Status status = decide(draft); !status) return status.error();
+  return std::move(draft.decision);
 }
 
-Result<DecisionMade> PoolState::decide(Question&& question) const {
-  Result<DecisionMade> decision = decide_textless(question);
-  if (decision) keep_texts(question, *decision);
-  return decision;
-}
-
-Result<DecisionMade> PoolState::decide_textless(const Question& question) const {
-  if (question.vote.empty()) return decide_by(*vote, *trust, question);
-  const Result<const VoteInfo*> found = find_vote(question.vote);
+Status PoolState::decide(Draft& draft) const {
+  if (draft.vote.empty()) return decide_by(*vote, *trust, draft);
+  const Result<const VoteInfo*> found = find_vote(draft.vote);
   if (!found) return Error{found.error().code, "vote: " + found.error().message};
   const VoteInfo& info = **found;
   // The pool's own has no name in the record, so that naming it changes nothing.
   if (info.identifier == config.vote && info.version == config.vote_version) {
-    Question unnamed = question;
-    unnamed.vote.clear();
-    return decide_by(*vote, *trust, unnamed);
+    draft.vote.clear();
+    return decide_by(*vote, *trust, draft);
   }
   std::string name = info.identifier + "@" + std::to_string(info.version);
   if (info.learns) return {ErrorCode::kUnsupported, "vote: " + name + " learns, so it can only be the pool's own"};
   const Result<std::unique_ptr<Vote>> other = make_vote(name);
   const Result<DecisionTrust> untaught = DecisionTrust::make(config.trust, config.trust_version, config.trust_parameters);
   MARGIN_CHECK(other.ok() && untaught.ok(), "a known vote without parameters, and the pool's own trust");
-  Result<DecisionMade> decision = decide_by(**other, *untaught, question);
-  if (decision && decision->vote.empty()) decision->vote = std::move(name);
-  return decision;
+  Status status = decide_by(**other, *untaught, draft);
+  if (status && draft.decision.vote.empty()) draft.decision.vote = std::move(name);
+  return status;
 }
 
 bool PoolState::settled(const DecisionMade& decision, std::size_t more) const {
@@ -237,21 +228,25 @@ bool PoolState::settled(const DecisionMade& decision, std::size_t more) const {
   return leader - rival > change + rounding_of(decision.responses.size() + more) * (size + change);
 }
 
-Result<DecisionMade> PoolState::decide_by(const Vote& by, const DecisionTrust& sure, const Question& question) const {
+Status PoolState::decide_by(const Vote& by, const DecisionTrust& sure, Draft& draft) const {
+  const DecisionMade& asked = draft.decision;
   Room room;
   Seats seats(&room);
-  const bool known = find_seats(question.responses, question.segment, members, cells, seats);
-  if (Status status = check_question(question, config, known); !status) return status.error();
-  AuditPlan audits = question.audits;
-  if (audits.rate == 0.0) audits.rate = config.audit_rate;
-  if (question.probe) audits.rate = 1.0;
-  if (known) return decide_seated(question, audits, seats, members, cells, by, sure, &room);
-  const std::vector<Speaker> speakers = speakers_of(question.responses);
-  if (Status status = check_room(speakers, question.segment, members, cells, config); !status) return status.error();
+  const bool known = find_seats(asked.responses, asked.segment, members, cells, seats);
+  if (Status status = check_draft(draft, config, known); !status) return status;
+  if (draft.audits.rate == 0.0) draft.audits.rate = config.audit_rate;
+  if (asked.probe) draft.audits.rate = 1.0;
+  if (known) {
+    decide_seated(draft, seats, members, cells, by, sure, &room);
+    return {};
+  }
+  const std::vector<Speaker> speakers = speakers_of(asked.responses);
+  if (Status status = check_room(speakers, asked.segment, members, cells, config); !status) return status;
   Members members_then = members;
-  Cells cells_then = cells.copy_for(question.segment);
-  seat_all(speakers, question.segment, members_then, cells_then, recipe, seats);
-  return decide_seated(question, audits, seats, members_then, cells_then, by, sure, &room);
+  Cells cells_then = cells.copy_for(asked.segment);
+  seat_all(speakers, asked.segment, members_then, cells_then, recipe, seats);
+  decide_seated(draft, seats, members_then, cells_then, by, sure, &room);
+  return {};
 }
 
 ApplyResult PoolState::on(const DecisionMade& event, Context context) {
@@ -280,8 +275,8 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
                                 .usable = speaks,
                                 .part = seats[i].part,
                                 .confidence = speaks ? *response.confidence : 0.0,
-                                .calibrated = response.calibrated,
-                                .audit = response.audit});
+                                .calibrated = response.calibrated});
+    record.set_audit(record.responses.back(), response.audit);
   }
   if (event.selected != kNoAnswer) {
     record.p_correct = event.sure.p_correct;

@@ -1,6 +1,7 @@
 #include "pool/decisions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "pool/id_encoding.h"
@@ -17,13 +18,35 @@ bool DecisionRecord::settled() const {
                      [&](const Response& response) { return response.part && supports(response) && response.graded(); });
 }
 
+const DecisionRecord::Outcome& DecisionRecord::outcome_of(const Response& response) const {
+  static constexpr Outcome kNone;
+  const auto place = static_cast<std::size_t>(&response - responses.data());
+  return place < outcomes.size() ? outcomes[place] : kNone;
+}
+
+DecisionRecord::Outcome& DecisionRecord::change_outcome(const Response& response) {
+  outcomes.resize(responses.size());
+  return outcomes[static_cast<std::size_t>(&response - responses.data())];
+}
+
+double DecisionRecord::audit_of(const Response& response) const {
+  const auto place = static_cast<std::size_t>(&response - responses.data());
+  return place < audits.size() ? audits[place] : 0.0;
+}
+
+void DecisionRecord::set_audit(const Response& response, double chance) {
+  if (chance == 0.0 && !std::signbit(chance)) return;  // what was recorded is saved to the bit
+  audits.resize(responses.size());
+  audits[static_cast<std::size_t>(&response - responses.data())] = chance;
+}
+
 bool DecisionRecord::has_feedback(Uuid feedback) const {
   return std::any_of(feedbacks.begin(), feedbacks.end(), [&](const FeedbackMark& mark) { return mark.id == feedback; });
 }
 
 bool DecisionRecord::holds(std::size_t feedback) const {
   return feedbacks[feedback].heard || std::any_of(responses.begin(), responses.end(), [&](const Response& response) {
-           return response.graded() && response.feedback == feedback;
+           return response.graded() && outcome_of(response).feedback == feedback;
          });
 }
 
@@ -43,26 +66,17 @@ void Decisions::forget_before(std::int64_t time_ms, const LastLook& last_look) {
 
 namespace {
 
-void save_response(const DecisionRecord::Response& response, Encoder& out) {
-  out.integer(response.model);
-  out.integer(response.cell);
-  out.integer(response.answer);
-  out.flag(response.usable);
-  out.flag(response.part);
-  out.real(response.confidence);
-  out.real(response.calibrated);
-  out.real(response.audit);
-  out.integer(static_cast<std::uint8_t>(response.standing));
+void save_response(const DecisionRecord& record, const DecisionRecord::Response& response, Encoder& out) {
+  out.values(response.model, response.cell, response.answer, response.usable, response.part, response.confidence, response.calibrated,
+             record.audit_of(response), static_cast<std::uint8_t>(response.standing));
   if (response.standing == Standing::kOpen) return;
-  out.real(response.outcome);
-  out.flag(response.learned);
-  if (!response.graded()) return;
-  out.real(response.weight);
-  out.integer(response.feedback);
+  const DecisionRecord::Outcome& outcome = record.outcome_of(response);
+  out.values(outcome.value, response.learned);
+  if (response.graded()) out.values(outcome.weight, outcome.feedback);
 }
 
-DecisionRecord::Response load_response(Decoder& in, const DecisionRecord& record, const Decisions::Bounds& bounds) {
-  DecisionRecord::Response response;
+void load_response(Decoder& in, DecisionRecord& record, const Decisions::Bounds& bounds) {
+  DecisionRecord::Response& response = record.responses.emplace_back();
   response.model = in.integer<ModelId>();
   response.cell = in.integer<CellId>();
   response.answer = in.integer<std::uint32_t>();
@@ -73,30 +87,27 @@ DecisionRecord::Response load_response(Decoder& in, const DecisionRecord& record
   if (response.model >= bounds.models || response.cell >= bounds.cells) in.fail();
   if (response.answer != kNoAnswer && response.answer >= record.answers.size()) in.fail();
   if (response.part && !response.usable) in.fail();
-  response.audit = in.real();
+  const double audit = in.real();
+  record.set_audit(response, audit);
   const auto standing = in.integer<std::uint8_t>();
-  if (!is_probability(response.confidence) || !is_probability(response.calibrated) || !is_probability(response.audit)) in.fail();
+  if (!is_probability(response.confidence) || !is_probability(response.calibrated) || !is_probability(audit)) in.fail();
   if (standing > static_cast<std::uint8_t>(Standing::kGraded)) in.fail();
-  if (!in.ok()) return response;
+  if (!in.ok()) return;
   response.standing = static_cast<Standing>(standing);
-  if (response.standing == Standing::kOpen) return response;
-  response.outcome = in.real();
+  if (response.standing == Standing::kOpen) return;
+  DecisionRecord::Outcome& outcome = record.change_outcome(response);
+  outcome.value = in.real();
   response.learned = in.flag();
-  if (!is_probability(response.outcome)) in.fail();
-  if (!response.graded()) return response;
-  response.weight = in.real();
-  response.feedback = in.integer<std::uint32_t>();
-  if (!(response.weight > 0.0 && response.weight <= 1.0) || response.feedback >= record.feedbacks.size()) in.fail();
-  return response;
+  if (!is_probability(outcome.value)) in.fail();
+  if (!response.graded()) return;
+  outcome.weight = in.real();
+  outcome.feedback = in.integer<std::uint32_t>();
+  if (!(outcome.weight > 0.0 && outcome.weight <= 1.0) || outcome.feedback >= record.feedbacks.size()) in.fail();
 }
 
 void save_record(const DecisionRecord& record, Encoder& out) {
   encode(record.id, out);
-  out.integer(record.time_ms);
-  out.integer(static_cast<std::uint8_t>(record.kind));
-  out.integer(record.selected);
-  out.real(record.p_correct);
-  out.flag(record.share.has_value());
+  out.values(record.time_ms, static_cast<std::uint8_t>(record.kind), record.selected, record.p_correct, record.share.has_value());
   if (record.share) out.real(*record.share);
   out.real(record.audit_rate);
   out.integer(static_cast<std::uint64_t>(record.answers.size()));
@@ -110,7 +121,7 @@ void save_record(const DecisionRecord& record, Encoder& out) {
     out.flag(mark.heard);
   }
   out.integer(static_cast<std::uint64_t>(record.responses.size()));
-  for (const DecisionRecord::Response& response : record.responses) save_response(response, out);
+  for (const DecisionRecord::Response& response : record.responses) save_response(record, response, out);
   out.flag(record.watched);
   out.integer(static_cast<std::uint64_t>(record.opinions.size()));
   for (const Opinion& opinion : record.opinions) {
@@ -192,7 +203,8 @@ void Decisions::load(Decoder& in, const Bounds& bounds) {
       mark.heard = in.flag();
     }
     const std::size_t responses = in.length(3 * 4 + 3 + 3 * 8);
-    for (std::size_t r = 0; r < responses && in.ok(); ++r) record.responses.push_back(load_response(in, record, bounds));
+    record.responses.reserve(responses);
+    for (std::size_t r = 0; r < responses && in.ok(); ++r) load_response(in, record, bounds);
     record.watched = in.flag();
     record.opinions.resize(in.length(4 + 4 + 8));
     for (Opinion& opinion : record.opinions) {

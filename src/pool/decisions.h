@@ -62,13 +62,15 @@ struct DecisionRecord {
     Standing standing = Standing::kOpen;
     double confidence = 0.0;  // 0 when unusable
     double calibrated = 0.0;
-    double audit = 0.0;           // the chance with which it was chosen to be graded although not selected; 0: it was not
-    double outcome = kNoOutcome;  // as graded, or as taught by the remedy
-    double weight = 1.0;          // of the grade
-    std::uint32_t feedback = 0;   // which of `feedbacks` graded it; meaningless without a grade
 
     [[nodiscard]] bool graded() const { return standing == Standing::kGraded; }
     [[nodiscard]] bool votes() const { return part && answer != kNoAnswer; }
+  };
+  // What became of a response. Apart, because most of what is held in memory waits for it.
+  struct Outcome {
+    double value = kNoOutcome;   // as graded, or as taught by the remedy
+    double weight = 1.0;         // of the grade
+    std::uint32_t feedback = 0;  // which of `feedbacks` graded it; meaningless without a grade
   };
 
   Uuid id;
@@ -80,6 +82,8 @@ struct DecisionRecord {
   double audit_rate = 0.0;
   std::vector<Digest> answers;
   std::vector<Response> responses;
+  std::vector<Outcome> outcomes;  // of the first responses; the others have none yet
+  std::vector<double> audits;     // likewise: the chance with which a response was chosen to be graded although not selected; 0: it was not
   std::vector<FeedbackMark> feedbacks;
   std::vector<Opinion> opinions;
   bool watched = false;  // the watch has been shown it
@@ -87,6 +91,12 @@ struct DecisionRecord {
   [[nodiscard]] bool pending() const;
   // Somebody said whether the selected answer is right.
   [[nodiscard]] bool settled() const;
+  // Of one of its responses.
+  [[nodiscard]] const Outcome& outcome_of(const Response& response) const;
+  [[nodiscard]] double audit_of(const Response& response) const;
+  // To be set.
+  [[nodiscard]] Outcome& change_outcome(const Response& response);
+  void set_audit(const Response& response, double chance);
   // It supports the selected answer.
   [[nodiscard]] bool supports(const Response& response) const { return selected != kNoAnswer && response.answer == selected; }
   [[nodiscard]] bool has_feedback(Uuid id) const;

@@ -7,19 +7,13 @@
 
 namespace margin::internal {
 
-inline void encode(Uuid id, Encoder& out) {
-  out.integer(id.high);
-  out.integer(id.low);
-}
+inline void encode(Uuid id, Encoder& out) { out.values(id.high, id.low); }
 [[nodiscard]] inline Uuid decode_uuid(Decoder& in) {
   const auto high = in.integer<std::uint64_t>();
   return {high, in.integer<std::uint64_t>()};
 }
 
-inline void encode(Digest digest, Encoder& out) {
-  out.integer(digest.high);
-  out.integer(digest.low);
-}
+inline void encode(Digest digest, Encoder& out) { out.values(digest.high, digest.low); }
 [[nodiscard]] inline Digest decode_digest(Decoder& in) {
   const auto high = in.integer<std::uint64_t>();
   return {high, in.integer<std::uint64_t>()};

@@ -33,7 +33,8 @@ std::vector<PoolState::Taught> PoolState::plain_lessons(const DecisionRecord& de
   std::vector<Taught> lessons;
   for (const std::size_t i : grading.news) {
     const DecisionRecord::Response& response = decision.responses[i];
-    if (response.learned) lessons.push_back({i, response.outcome, response.weight});
+    const DecisionRecord::Outcome& outcome = decision.outcome_of(response);
+    if (response.learned) lessons.push_back({i, outcome.value, outcome.weight});
   }
   return lessons;
 }
@@ -43,7 +44,7 @@ bool PoolState::settles(const DecisionRecord& decision, const Grading& grading) 
   bool now = false;
   for (const DecisionRecord::Response& response : decision.responses) {
     if (!response.part || !decision.supports(response) || !response.graded()) continue;
-    if (response.feedback != grading.feedback) return false;
+    if (decision.outcome_of(response).feedback != grading.feedback) return false;
     now = true;
   }
   return now;
@@ -52,11 +53,12 @@ bool PoolState::settles(const DecisionRecord& decision, const Grading& grading) 
 std::vector<PoolState::Taught> PoolState::remedied_lessons(DecisionRecord& decision, const Grading& grading) {
   const bool settling = settles(decision, grading);
   const auto propensity = [&](const DecisionRecord::Response& response) {
-    if (decision.supports(response)) return response.graded() && response.feedback != grading.feedback ? 0.0 : 1.0;
+    const bool graded_now = response.graded() && decision.outcome_of(response).feedback == grading.feedback;
+    if (decision.supports(response)) return response.graded() && !graded_now ? 0.0 : 1.0;
     if (!response.graded()) return decision.audit_rate;
-    if (response.feedback == grading.feedback && grading.complete) return 1.0;
+    if (graded_now && grading.complete) return 1.0;
     // What came before the selection was settled speaks for the others only now; later on it has done so.
-    return response.feedback == grading.feedback || settling ? response.audit : 0.0;
+    return graded_now || settling ? decision.audit_of(response) : 0.0;
   };
 
   std::vector<TaskResponse> task;
@@ -64,11 +66,12 @@ std::vector<PoolState::Taught> PoolState::remedied_lessons(DecisionRecord& decis
   for (std::size_t i = 0; i < decision.responses.size(); ++i) {
     const DecisionRecord::Response& response = decision.responses[i];
     if (!response.part) continue;
+    const DecisionRecord::Outcome& outcome = decision.outcome_of(response);
     task.push_back({.model = response.model,
                     .confidence = response.confidence,
                     .selected = decision.supports(response),
-                    .outcome = response.graded() ? response.outcome : kNoOutcome,
-                    .weight = response.graded() ? response.weight : 1.0,
+                    .outcome = response.graded() ? outcome.value : kNoOutcome,
+                    .weight = response.graded() ? outcome.weight : 1.0,
                     .propensity = propensity(response)});
     response_of.push_back(i);
   }
@@ -87,7 +90,7 @@ std::vector<PoolState::Taught> PoolState::remedied_lessons(DecisionRecord& decis
     if (!settling || lessons[t].origin == Lesson::Origin::kNothing || !members[response.model].present()) continue;
     if (!heeds(decision.feedbacks[grading.feedback], response.model, grading.weight)) continue;
     response.standing = lessons[t].origin == Lesson::Origin::kImplied ? Standing::kImplied : Standing::kEstimated;
-    response.outcome = lessons[t].outcome;
+    decision.change_outcome(response).value = lessons[t].outcome;
     response.learned = true;
     taught.push_back({i, lessons[t].outcome, lessons[t].weight * grading.weight});
   }
@@ -127,8 +130,9 @@ void PoolState::teach_vote(const DecisionRecord& decision) {
     if (!response.votes() || !(response.learned || (!response.graded() && members[response.model].present()))) continue;
     if (number[response.answer] == kNoAnswer) number[response.answer] = answers++;
     ballots.push_back({response.model, number[response.answer], response.calibrated});
-    outcomes.push_back(response.graded() ? response.outcome : kNoOutcome);
-    if (response.graded()) weight = std::min(weight, response.weight);
+    const DecisionRecord::Outcome& outcome = decision.outcome_of(response);
+    outcomes.push_back(response.graded() ? outcome.value : kNoOutcome);
+    if (response.graded()) weight = std::min(weight, outcome.weight);
     any_known |= response.graded();
   }
   if (any_known) vote->learn(ballots, answers, outcomes, weight);

@@ -43,13 +43,12 @@ std::string at(std::string_view list, std::size_t index, std::string_view field)
 }
 
 // The first response whose model and channel an earlier one has.
-template <class R>
-std::optional<std::size_t> first_repeated(const std::vector<R>& responses) {
+std::optional<std::size_t> first_repeated(const std::vector<RecordedResponse>& responses) {
   constexpr std::size_t kFew = 16;  // are compared each with each
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    const R& response = responses[i];
-    const auto same = [&](const R& other) { return other.model == response.model && other.channel == response.channel; };
+    const RecordedResponse& response = responses[i];
+    const auto same = [&](const RecordedResponse& other) { return other.model == response.model && other.channel == response.channel; };
     const bool repeated = responses.size() <= kFew ? std::any_of(responses.data(), responses.data() + i, same)
                                                    : !seen.emplace(response.model, response.channel).second;
     if (repeated) return i;
@@ -57,9 +56,9 @@ std::optional<std::size_t> first_repeated(const std::vector<R>& responses) {
   return std::nullopt;
 }
 
-// What questions and decisions have in common; R is Response or RecordedResponse.
-template <class R>
-Status check_responses(const std::vector<R>& responses, std::string_view segment, const PoolConfigured& config, bool seated) {
+// What drafts and decisions have in common.
+Status check_responses(const std::vector<RecordedResponse>& responses, std::string_view segment, const PoolConfigured& config,
+                       bool seated) {
   if (Status status = seated ? Status() : check_label("segment", segment, 0); !status) return status;
   if (responses.empty()) return invalid("responses", "at least one");
   if (responses.size() > config.responses_max) {
@@ -67,7 +66,7 @@ Status check_responses(const std::vector<R>& responses, std::string_view segment
                                    ", expected at most responses_max = " + std::to_string(config.responses_max)};
   }
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    const R& response = responses[i];
+    const RecordedResponse& response = responses[i];
     // The fields' names are put together only for those who will read them.
     if (!seated && !check_model_name({}, response.model)) return check_model_name(at("responses", i, "model"), response.model);
     if (!seated && !check_label({}, response.channel, 1)) return check_label(at("responses", i, "channel"), response.channel, 1);
@@ -149,12 +148,13 @@ Status check_told(const DecisionMade& decision) {
 
 }  // namespace
 
-Status check_question(const Question& question, const PoolConfigured& config, bool seated) {
-  if (Status status = check_max_error(question.max_error); !status) return status;
-  if (!is_probability(question.audits.rate)) return out_of_range("audits.rate", question.audits.rate, "a number in [0, 1]");
-  if (!is_propensity(question.propensity)) return out_of_range("propensity", question.propensity, "a number in (0, 1]");
-  if (!question.primary.empty() && !question.vote.empty()) return invalid("primary", "no vote beside it");
-  return check_responses(question.responses, question.segment, config, seated);
+Status check_draft(const Draft& draft, const PoolConfigured& config, bool seated) {
+  const DecisionMade& asked = draft.decision;
+  if (Status status = check_max_error(asked.max_error); !status) return status;
+  if (!is_probability(draft.audits.rate)) return out_of_range("audits.rate", draft.audits.rate, "a number in [0, 1]");
+  if (!is_propensity(asked.propensity)) return out_of_range("propensity", asked.propensity, "a number in (0, 1]");
+  if (!draft.primary.empty() && !draft.vote.empty()) return invalid("primary", "no vote beside it");
+  return check_responses(asked.responses, asked.segment, config, seated);
 }
 
 Status check_decision(const DecisionMade& decision, const PoolConfigured& config, bool seated) {

@@ -37,7 +37,7 @@ inline constexpr std::size_t kAbsencesMax = 32;
 [[nodiscard]] Status check_config(const PoolConfigured& config);
 // `seated`: every model, channel and the segment are known to the pool, each pair of model and channel once; their names need no other
 // check.
-[[nodiscard]] Status check_question(const Question& question, const PoolConfigured& config, bool seated);
+[[nodiscard]] Status check_draft(const Draft& draft, const PoolConfigured& config, bool seated);
 [[nodiscard]] Status check_decision(const DecisionMade& decision, const PoolConfigured& config, bool seated);
 // Exactly one form, every number in range; says nothing about the decision.
 [[nodiscard]] Status check_outcome(const OutcomeObserved& outcome, const PoolConfigured& config);

@@ -66,11 +66,11 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
     const DecisionRecord::Response& response = decision.responses[i];
     if (!response.graded()) {
       fresh.push_back(i);
-    } else if (response.outcome != outcomes[i]) {
+    } else if (const DecisionRecord::Outcome& known = decision.outcome_of(response); known.value != outcomes[i]) {
       return {.status = ApplyStatus::kConflict,
               .error = Error{ErrorCode::kConflict, "outcome of " + members[response.model].name + ": got " + shortest(outcomes[i]) +
-                                                       ", but feedback " + decision.feedbacks[response.feedback].id.text() + " said " +
-                                                       shortest(response.outcome)}};
+                                                       ", but feedback " + decision.feedbacks[known.feedback].id.text() + " said " +
+                                                       shortest(known.value)}};
     }
   }
   if (fresh.empty()) return {.status = ApplyStatus::kDuplicate};
@@ -81,16 +81,14 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
   std::vector<std::size_t> graded, news;
   for (const std::size_t i : fresh) {
     DecisionRecord::Response& response = decision.responses[i];
-    const bool confirmed = response.standing == Standing::kImplied && response.outcome == outcomes[i];
+    const bool confirmed = response.standing == Standing::kImplied && decision.outcome_of(response).value == outcomes[i];
     const bool teaches = !confirmed && response.part && members[response.model].present() && !frozen;
     if (teaches && !heeds(decision.feedbacks[feedback], response.model, verdict.weight)) {
       add_once(result.capped, members[response.model].name);
       continue;
     }
     response.standing = Standing::kGraded;
-    response.outcome = outcomes[i];
-    response.weight = verdict.weight;
-    response.feedback = feedback;
+    decision.change_outcome(response) = {outcomes[i], verdict.weight, feedback};
     graded.push_back(i);
     if (confirmed) continue;
     response.learned = teaches;
@@ -104,7 +102,7 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const DecisionRecord::Response& response = decision.responses[i];
     everybody &= !response.part || (response.graded() && outcomes[i] == outcomes[i]);
-    beyond_audits |= response.part && !decision.supports(response) && response.audit == 0.0;
+    beyond_audits |= response.part && !decision.supports(response) && decision.audit_of(response) == 0.0;
   }
   const std::vector<Taught> taught = learn(decision, {feedback, news, verdict.weight, everybody && beyond_audits});
   teach_trust(decision, graded);
@@ -129,8 +127,8 @@ void PoolState::teach_trust(DecisionRecord& decision, std::span<const std::size_
   for (const std::size_t i : fresh) {
     const DecisionRecord::Response& response = decision.responses[i];
     if (response.answer != decision.selected) continue;
-    outcome = std::max(outcome, response.outcome);
-    weight = response.weight;
+    outcome = std::max(outcome, decision.outcome_of(response).value);
+    weight = decision.outcome_of(response).weight;
   }
   if (outcome < 0.0) return;
   if (!frozen) {

@@ -24,7 +24,7 @@ Pool::Pool(Pool&&) noexcept = default;
 Pool& Pool::operator=(Pool&&) noexcept = default;
 
 Result<DecisionMade> Pool::decide(const Question& question) const { return state_->decide(question); }
-Result<DecisionMade> Pool::decide(Question&& question) const { return state_->decide(std::move(question)); }
+Status Pool::decide(Draft& draft) const { return state_->decide(draft); }
 
 bool Pool::settled(const DecisionMade& decision, std::size_t more) const { return state_->settled(decision, more); }
 

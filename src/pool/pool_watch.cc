@@ -25,10 +25,11 @@ void PoolWatch::settle(DecisionRecord& decision, std::int64_t time_ms) {
     const auto same_model = [&](const WatchedResponse& other) { return other.model == response.model; };
     if (!response.usable || response.model >= watch_->options().models_max || std::any_of(task.begin(), task.end(), same_model)) continue;
     const bool known = response.graded() || response.standing == Standing::kImplied;
-    const std::int64_t known_ms = response.graded() ? decision.feedbacks[response.feedback].time_ms : time_ms;
+    const DecisionRecord::Outcome& outcome = decision.outcome_of(response);
+    const std::int64_t known_ms = response.graded() ? decision.feedbacks[outcome.feedback].time_ms : time_ms;
     task.push_back({.model = response.model,
                     .answer = response.answer,
-                    .outcome = known ? response.outcome : kNoOutcome,
+                    .outcome = known ? outcome.value : kNoOutcome,
                     .delay = static_cast<double>(std::max<std::int64_t>(0, known_ms - decision.time_ms))});
   }
   if (task.empty()) return;
@@ -80,9 +81,9 @@ std::vector<SourceGrade> PoolWatch::statements(const DecisionRecord& decision, s
   std::vector<SourceGrade> said;
   const DecisionRecord::Response& about = decision.responses[response];
   if (about.graded()) {
-    const std::string& source = decision.feedbacks[about.feedback].source;
+    const std::string& source = decision.feedbacks[decision.outcome_of(about).feedback].source;
     const auto number = source.empty() ? std::nullopt : number_of(source);
-    if (number) said.push_back({*number, about.outcome});
+    if (number) said.push_back({*number, decision.outcome_of(about).value});
   }
   for (const Opinion& opinion : decision.opinions) {
     if (opinion.response != response) continue;

@@ -42,7 +42,10 @@ class RecordCopy {
       kept_.erase(kept);
     }
     ++next_;
-    if (out_.bytes().size() >= kPieceBytes || complete()) pieces_.push_back(out_.take());
+    if (out_.bytes().size() < kPieceBytes && !complete()) return;
+    pieces_.push_back(out_.take());
+    // Where one piece is full the next one mostly will be, and need not grow from nothing.
+    if (!complete()) out_.reserve(kPieceBytes + kPieceBytes / 8);
   }
 
   [[nodiscard]] Pieces take() {

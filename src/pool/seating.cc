@@ -19,8 +19,17 @@ bool all_apart(Seats seats) {
 
 }  // namespace
 
-template <class R>
-bool find_seats(const std::vector<R>& responses, std::string_view segment, const Members& members, const Cells& cells, Seats& seats) {
+std::vector<Speaker> speakers_of(const std::vector<RecordedResponse>& responses) {
+  std::vector<Speaker> speakers;
+  speakers.reserve(responses.size());
+  for (const RecordedResponse& response : responses) {
+    speakers.push_back({response.model, response.channel, usable(response.confidence, response.abstained)});
+  }
+  return speakers;
+}
+
+bool find_seats(const std::vector<RecordedResponse>& responses, std::string_view segment, const Members& members, const Cells& cells,
+                Seats& seats) {
   seats.resize(responses.size());
   // Most pools ask the same models in the same order, in one channel, each once.
   ModelId guess = 0;
@@ -29,7 +38,7 @@ bool find_seats(const std::vector<R>& responses, std::string_view segment, const
   const Calibrator* calibrator = nullptr;
   bool ordered = true;
   Seat* seat = seats.data();
-  for (const R& response : responses) {
+  for (const RecordedResponse& response : responses) {
     ModelId model = guess;
     if (!members.is(guess, response.model)) {
       const auto found = members.find(response.model);
@@ -55,9 +64,6 @@ bool find_seats(const std::vector<R>& responses, std::string_view segment, const
   }
   return !seats.empty() && (ordered || all_apart(Seats(seats, seats.get_allocator())));
 }
-
-template bool find_seats(const std::vector<Response>&, std::string_view, const Members&, const Cells&, Seats&);
-template bool find_seats(const std::vector<RecordedResponse>&, std::string_view, const Members&, const Cells&, Seats&);
 
 Status check_room(std::span<const Speaker> speakers, std::string_view segment, const Members& members, const Cells& cells,
                   const PoolConfigured& config) {

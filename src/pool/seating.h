@@ -31,21 +31,13 @@ struct Seat {
 
 using Seats = std::pmr::vector<Seat>;
 
-// R is Response or RecordedResponse; the result points into them.
-template <class R>
-[[nodiscard]] std::vector<Speaker> speakers_of(const std::vector<R>& responses) {
-  std::vector<Speaker> speakers;
-  speakers.reserve(responses.size());
-  for (const R& response : responses)
-    speakers.push_back({response.model, response.channel, usable(response.confidence, response.abstained)});
-  return speakers;
-}
+// The result points into the responses.
+[[nodiscard]] std::vector<Speaker> speakers_of(const std::vector<RecordedResponse>& responses);
 
 // The seats when everyone has one of their own already. False, and no matter what is in `seats`, when somebody or some cell is new, two
 // would share one, or there is nobody.
-template <class R>
-[[nodiscard]] bool find_seats(const std::vector<R>& responses, std::string_view segment, const Members& members, const Cells& cells,
-                              Seats& seats);
+[[nodiscard]] bool find_seats(const std::vector<RecordedResponse>& responses, std::string_view segment, const Members& members,
+                              const Cells& cells, Seats& seats);
 
 // kLimit: seating them would take more models or cells than configured.
 [[nodiscard]] Status check_room(std::span<const Speaker> speakers, std::string_view segment, const Members& members, const Cells& cells,

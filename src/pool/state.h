@@ -52,11 +52,9 @@ struct PoolState {
   ApplyResult apply(const Event& event, bool taken_back = false);
 
   [[nodiscard]] Result<DecisionMade> decide(const Question& question) const;
-  // The same; takes the texts of a question that is no longer needed.
-  [[nodiscard]] Result<DecisionMade> decide(Question&& question) const;
+  [[nodiscard]] Status decide(Draft& draft) const;
   [[nodiscard]] bool settled(const DecisionMade& decision, std::size_t more) const;
-  [[nodiscard]] Result<DecisionMade> decide_textless(const Question& question) const;
-  [[nodiscard]] Result<DecisionMade> decide_by(const Vote& by, const DecisionTrust& sure, const Question& question) const;
+  [[nodiscard]] Status decide_by(const Vote& by, const DecisionTrust& sure, Draft& draft) const;
   [[nodiscard]] bool needs_fold() const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
   [[nodiscard]] std::vector<Alarm> alarms() const;

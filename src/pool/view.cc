@@ -21,8 +21,8 @@ std::optional<DecisionView> PoolState::view(Uuid id) const {
     shown.confidence = response.confidence;
     shown.calibrated = response.calibrated;
     if (!response.graded()) continue;
-    shown.outcome = response.outcome;
-    shown.feedback = record->feedbacks[response.feedback].id;
+    shown.outcome = record->outcome_of(response).value;
+    shown.feedback = record->feedbacks[record->outcome_of(response).feedback].id;
   }
   return view;
 }

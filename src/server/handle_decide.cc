@@ -16,22 +16,27 @@ using service::ServedPool;
 // The room in which a larger answer was put together is given back.
 constexpr std::size_t kRoomKept = std::size_t{64} << 10;
 
+constexpr std::string_view kDefaultChannel = "verbalized";
+
 struct Asked {
-  std::string pool = "default";
+  std::string_view pool = "default";  // of the body
   std::optional<Uuid> id;
-  Question question;
+  Draft draft;
 };
 
-void read_response(ObjectReader& in, Response& response, const config::Limits& limits) {
-  if (const auto model = in.required_text("model")) response.model.append(*model);  // to nothing, cheaper than to replace it
+void read_response(ObjectReader& in, RecordedResponse& response, const config::Limits& limits) {
+  // Appended to nothing, cheaper than to replace it.
+  if (const auto model = in.required_text("model")) response.model.append(*model);
   if (const auto answer = in.text("answer")) {
     if (answer->size() > static_cast<std::size_t>(limits.answer_bytes)) {
       in.fail("answer", "got " + std::to_string(answer->size()) + " bytes, expected at most " + std::to_string(limits.answer_bytes));
     }
-    response.answer.emplace(*answer);
+    response.answer_text.append(*answer);
+    response.answer = 0;
   }
   response.confidence = in.in_range("confidence", 0.0, 1.0);
-  if (const auto channel = in.text("channel")) response.channel = *channel;
+  const auto channel = in.text("channel");
+  channel ? response.channel.append(*channel) : response.channel.append(kDefaultChannel);
   response.abstained = in.flag("abstained").value_or(false);
 }
 
@@ -41,10 +46,11 @@ std::optional<Fault> read_responses(const Json* list, Asked& asked, const config
     return Fault{"responses",
                  "responses: got " + std::to_string(list->items().size()) + ", expected at most " + std::to_string(limits.responses)};
   }
-  asked.question.responses.reserve(list->items().size());
+  std::vector<RecordedResponse>& responses = asked.draft.decision.responses;
+  responses.reserve(list->items().size());
   for (const Json& item : list->items()) {
-    ObjectReader in(item, "responses", asked.question.responses.size());
-    read_response(in, asked.question.responses.emplace_back(), limits);
+    ObjectReader in(item, "responses", responses.size());
+    read_response(in, responses.emplace_back(), limits);
     if (auto fault = in.finish()) return fault;
   }
   return std::nullopt;
@@ -52,30 +58,36 @@ std::optional<Fault> read_responses(const Json* list, Asked& asked, const config
 
 std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Limits& limits) {
   ObjectReader in(body, "");
+  DecisionMade& decision = asked.draft.decision;
   if (const auto pool = in.text("pool")) asked.pool = *pool;
-  if (const auto task = in.text("task_id")) asked.question.task = *task;
-  if (const auto segment = in.text("segment")) asked.question.segment = *segment;
+  if (const auto task = in.text("task_id")) decision.task = *task;
+  if (const auto segment = in.text("segment")) decision.segment = *segment;
   if (const auto kind = in.text("kind")) {
     auto parsed = parse_answer_kind(*kind);
-    parsed ? asked.question.kind = *parsed : (in.fail("kind", parsed.error().message), AnswerKind::kExact);
+    parsed ? decision.kind = *parsed : (in.fail("kind", parsed.error().message), AnswerKind::kExact);
   }
   if (const auto id = in.text("decision_id")) {
     auto parsed = Uuid::parse(*id);
     parsed ? asked.id = *parsed : (in.fail("decision_id", "expected a UUID"), std::nullopt);
   }
-  if (const auto vote = in.text("vote")) asked.question.vote = *vote;
+  if (const auto vote = in.text("vote")) asked.draft.vote = *vote;
   if (const auto max_error = in.number("max_error")) {
     if (!(*max_error > 0.0 && *max_error < 1.0)) in.fail("max_error", "expected a number in (0, 1)");
-    asked.question.max_error = *max_error;
+    decision.max_error = *max_error;
   }
-  if (const auto rate = in.in_range("audit_rate", 0.0, 1.0)) asked.question.audits.rate = *rate;
-  asked.question.probe = in.flag("probe").value_or(false);
+  if (const auto rate = in.in_range("audit_rate", 0.0, 1.0)) asked.draft.audits.rate = *rate;
+  decision.probe = in.flag("probe").value_or(false);
   const Json* responses = in.list("responses");
   if (auto fault = in.finish()) return fault;
   return read_responses(responses, asked, limits);
 }
 
-std::string body_of(Uuid id, const DecisionMade& decision, AnswerText answers) {
+// `said`: where the answers are.
+std::string body_of(Uuid id, const DecisionMade& decision, const std::vector<RecordedResponse>& said) {
+  const auto answers = [&](std::size_t i) -> std::optional<std::string_view> {
+    return said[i].answer == kNoAnswer ? std::nullopt : std::optional<std::string_view>(said[i].answer_text);
+  };
+
   thread_local JsonWriter out;
   out.clear();
   out.open('{');
@@ -86,16 +98,16 @@ std::string body_of(Uuid id, const DecisionMade& decision, AnswerText answers) {
 }
 
 // The same request again: the decision it became, as the log has it.
-void repeat(App& app, const SharedAnswer& answer, ServedPool& pool, Uuid id, const Question& question) {
+void repeat(App& app, const SharedAnswer& answer, ServedPool& pool, Uuid id, const std::vector<RecordedResponse>& said) {
   auto record = app.service().look_up(pool, id);
   if (!record) return answer->refuse(record.error());
   const auto* decision = *record ? std::get_if<DecisionMade>(&(*record)->event.body) : nullptr;
-  if (decision == nullptr || decision->responses.size() != question.responses.size()) {
+  if (decision == nullptr || decision->responses.size() != said.size()) {
     return answer->send(refusal(422, "idempotency_key_reused", "Idempotency-Key: was used for something else"));
   }
   answer->add_header("x-margin-decision-id", id.text());
   // The log may not keep the answers.
-  answer->json(body_of(id, *decision, [&](std::size_t i) -> std::optional<std::string_view> { return question.responses[i].answer; }));
+  answer->json(body_of(id, *decision, said));
 }
 
 }  // namespace
@@ -105,16 +117,17 @@ void decide(App& app, const Call& call) {
   if (body == nullptr) return;
   Asked asked;
   if (auto fault = read_asked(*body, asked, app.config().limits)) return call.answer->refuse(*fault);
+  DecisionMade& decision = asked.draft.decision;
   ServedPool* pool = find_pool(app, call, asked.pool);
   if (pool == nullptr) return;
   if (const config::PoolSettings* settings = settings_of(app, *pool)) {
-    if (!asked.question.max_error && settings->max_error < 1.0) asked.question.max_error = settings->max_error;
+    if (!decision.max_error && settings->max_error < 1.0) decision.max_error = settings->max_error;
   }
   const auto mark = request_mark(call);
   if (mark) {
     switch (const Repeated repeated = seen_before(*pool, *mark); repeated.kind) {
       case Repeated::kNew: break;
-      case Repeated::kSame: return repeat(app, call.answer, *pool, repeated.event, asked.question);
+      case Repeated::kSame: return repeat(app, call.answer, *pool, repeated.event, decision.responses);
       case Repeated::kOtherBody: return call.answer->send(idempotency_conflict());
       case Repeated::kUnderWay: return call.answer->send(idempotency_under_way());
     }
@@ -123,16 +136,12 @@ void decide(App& app, const Call& call) {
     return call.answer->send(refusal(409, "conflict", "decision_id: a decision with this id exists", "decision_id"));
   }
   const Uuid id = asked.id ? *asked.id : app.service().new_id();
-  asked.question.audits.seed = id.low;
-  auto decision = pool->pool().decide(std::move(asked.question));
-  if (!decision) return call.answer->refuse(decision.error());
-  std::string text = body_of(id, *decision, [&](std::size_t i) -> std::optional<std::string_view> {
-    const RecordedResponse& response = decision->responses[i];
-    return response.answer == kNoAnswer ? std::nullopt : std::optional<std::string_view>(response.answer_text);
-  });
-  keep_answers(*decision, app.config().store.answers);
+  asked.draft.audits.seed = id.low;
+  if (Status decided = pool->pool().decide(asked.draft); !decided) return call.answer->refuse(decided.error());
+  std::string text = body_of(id, decision, decision.responses);
+  keep_answers(decision, app.config().store.answers);
 
-  Prepared prepared = app.service().prepare(*pool, std::move(*decision), id);
+  Prepared prepared = app.service().prepare(*pool, std::move(decision), id);
   prepared.mark = mark;
   prepared.note = call.caller.source;
   call.answer->add_header("x-margin-decision-id", id.text());

@@ -273,8 +273,11 @@ void DurationHistogram::render(std::string& out, std::string_view name, const st
 Metrics::Metrics() : started_s_(std::time(nullptr)) {}
 
 void Metrics::request(std::string_view endpoint, int status, std::chrono::nanoseconds took) {
-  ++requests_[{endpoint, status}];
-  durations_[endpoint].add(std::chrono::duration<double>(took).count());
+  if (endpoint.data() != latest_.endpoint.data() || status != latest_.status) {
+    latest_ = {endpoint, status, &requests_[{endpoint, status}], &durations_[endpoint]};
+  }
+  ++*latest_.requests;
+  latest_.durations->add(std::chrono::duration<double>(took).count());
 }
 
 std::string Metrics::render(App& app, const Caller& caller) const {

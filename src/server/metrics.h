@@ -34,7 +34,7 @@ class Metrics {
  public:
   Metrics();
 
-  // `endpoint` is a pattern of the route table, so its values are few whatever clients ask for.
+  // `endpoint` is a pattern of the route table, so its values are few whatever clients ask for, and each has an address of its own.
   void request(std::string_view endpoint, int status, std::chrono::nanoseconds took);
   void rate_limited() { ++rate_limited_; }
   // What a chat took beyond waiting for its models.
@@ -46,6 +46,14 @@ class Metrics {
  private:
   std::map<std::pair<std::string_view, int>, std::uint64_t> requests_;
   std::map<std::string_view, DurationHistogram> durations_;
+  // Where the latest request was counted: the next one mostly belongs there, too.
+  struct Latest {
+    std::string_view endpoint;
+    int status = 0;
+    std::uint64_t* requests = nullptr;
+    DurationHistogram* durations = nullptr;
+  };
+  Latest latest_;
   DurationHistogram overhead_;
   std::uint64_t rate_limited_ = 0;
   std::int64_t started_s_;

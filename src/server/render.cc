@@ -1,5 +1,6 @@
 #include "server/render.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -34,15 +35,26 @@ char* write_figures(char* to, const RecordedResponse& response) {
   to = write_literal(to, "\"stated\":");
   number(*response.confidence, internal::write_shortest);
   to = write_literal(to, ",\"calibrated\":");
+  const char* const calibrated = to;
   number(response.calibrated, internal::write_rounded);
+  const char* const calibrated_end = to;
   to = write_literal(to, ",\"factor\":");
   number(response.factor, internal::write_rounded);
   to = write_literal(to, ",\"band\":");
   constexpr std::size_t kBandMax = 20;
-  to = std::to_chars(to, to + kBandMax, response.band).ptr;
+  if (response.band < 10) {
+    *to++ = static_cast<char>('0' + response.band);
+  } else {
+    to = std::to_chars(to, to + kBandMax, response.band).ptr;
+  }
   to = write_literal(to, ",\"n\":");
   number(response.n, internal::write_rounded);
   to = write_literal(to, ",\"weight\":");
+  // In most votes a ballot counts for its calibrated confidence. Some bytes more are copied, as many as are known beforehand.
+  if (response.weight == response.calibrated) {
+    std::memcpy(to, calibrated, internal::kRoundedMax);
+    return to + (calibrated_end - calibrated);
+  }
   number(response.weight, internal::write_rounded);
   return to;
 }
@@ -60,18 +72,16 @@ char* write_names(char* to, const RecordedResponse& response) {
   return to == nullptr ? nullptr : write_literal(to, "\",");
 }
 
-// Put together apart, in one piece: most of an answer consists of responses.
+// In one piece: most of an answer consists of responses.
 void render_response(JsonWriter& out, const RecordedResponse& response) {
-  std::array<char, 32 + 2 * kNameMax + kFiguresMax> piece;
-  char* to = write_names(piece.data(), response);
+  char* to = write_names(out.begin(32 + 2 * kNameMax + kFiguresMax), response);
   if (to == nullptr) {
-    to = piece.data();
     out.open('{').key("model").text(response.model).key("channel").text(response.channel);
     if (response.abstained) out.key("abstained").flag(true);
+    to = out.begin(kFiguresMax);
   }
   if (response.confidence) {
-    to = write_figures(to, response);
-    out.raw({piece.data(), static_cast<std::size_t>(to - piece.data())});
+    out.end(write_figures(to, response));
     render_terms(out, "weight_of", response.terms);
   } else {
     out.key("stated").null().key("calibrated").null();
@@ -83,18 +93,15 @@ void render_response(JsonWriter& out, const RecordedResponse& response) {
 void render_votes(JsonWriter& out, const DecisionMade& decision, AnswerText text) {
   out.key("votes").open('[');
   for (std::uint32_t group = 0; group < decision.answers.size(); ++group) {
+    const auto gave_it = [group](const RecordedResponse& response) { return response.answer == group; };
+    auto response = std::find_if(decision.responses.begin(), decision.responses.end(), gave_it);
+    const auto answer =
+        response == decision.responses.end() ? std::nullopt : text(static_cast<std::size_t>(response - decision.responses.begin()));
     out.open('{').key("answer");
-    bool shown = false;
-    for (std::size_t i = 0; i < decision.responses.size() && !shown; ++i) {
-      if (decision.responses[i].answer != group) continue;
-      const auto answer = text(i);
-      answer ? out.text(*answer) : out.null();
-      shown = true;
-    }
-    if (!shown) out.null();
+    answer ? out.text(*answer) : out.null();
     out.key("score").rounded(group < decision.scores.size() ? decision.scores[group] : 0.0).key("models").open('[');
-    for (const RecordedResponse& response : decision.responses) {
-      if (response.answer == group) out.text(response.model);
+    for (; response != decision.responses.end(); ++response) {
+      if (gave_it(*response)) out.text(response->model);
     }
     out.close(']').close('}');
   }
