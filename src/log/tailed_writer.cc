@@ -26,8 +26,10 @@ constexpr std::uint64_t kTailBytesMax = std::uint64_t{64} << 20;
 constexpr std::chrono::milliseconds kTryAgain{200};
 // What is read at a time; the room of larger commits is given back.
 constexpr std::size_t kRoomForReading = std::size_t{1} << 20;
-// About a row of the store, and a fraction of a millisecond.
-constexpr std::size_t kAtOnce = kRowBytesMax * 3 / 4;
+// About a row of the store, and a tenth of a millisecond; some rows where the tail is long, which costs less.
+constexpr std::uint64_t kPieceBytes = kRowBytesMax * 3 / 4;
+constexpr std::uint64_t kPieceBytesMax = 4 * kPieceBytes;
+constexpr std::uint64_t kPieceShare = 16;  // of the tail
 
 }  // namespace
 
@@ -190,7 +192,8 @@ Status TailedWriter::carry_over(Left left) {
 Status TailedWriter::add(int file) {
   TailReader reader(file, acknowledged_.store, std::move(room_));
   Status status;
-  for (std::span<const TailRecord> records; status.ok() && !(records = reader.next(kAtOnce)).empty();) {
+  for (std::span<const TailRecord> records;
+       status.ok() && !(records = reader.next(std::clamp(tail_.length() / kPieceShare, kPieceBytes, kPieceBytesMax))).empty();) {
     status = use([&](SqliteWriter& writer) {
       Status added = writer.add(records);
       writer.shorten_journal();
