@@ -1,7 +1,6 @@
 #include "pool/decisions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "pool/id_encoding.h"
@@ -27,17 +26,6 @@ const DecisionRecord::Outcome& DecisionRecord::outcome_of(const Response& respon
 DecisionRecord::Outcome& DecisionRecord::change_outcome(const Response& response) {
   outcomes.resize(responses.size());
   return outcomes[static_cast<std::size_t>(&response - responses.data())];
-}
-
-double DecisionRecord::audit_of(const Response& response) const {
-  const auto place = static_cast<std::size_t>(&response - responses.data());
-  return place < audits.size() ? audits[place] : 0.0;
-}
-
-void DecisionRecord::set_audit(const Response& response, double chance) {
-  if (chance == 0.0 && !std::signbit(chance)) return;  // what was recorded is saved to the bit
-  audits.resize(responses.size());
-  audits[static_cast<std::size_t>(&response - responses.data())] = chance;
 }
 
 bool DecisionRecord::has_feedback(Uuid feedback) const {

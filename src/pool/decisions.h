@@ -2,6 +2,7 @@
 // recognised. Texts are not kept.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -93,10 +94,17 @@ struct DecisionRecord {
   [[nodiscard]] bool settled() const;
   // Of one of its responses.
   [[nodiscard]] const Outcome& outcome_of(const Response& response) const;
-  [[nodiscard]] double audit_of(const Response& response) const;
+  [[nodiscard]] double audit_of(const Response& response) const {
+    const auto place = static_cast<std::size_t>(&response - responses.data());
+    return place < audits.size() ? audits[place] : 0.0;
+  }
   // To be set.
   [[nodiscard]] Outcome& change_outcome(const Response& response);
-  void set_audit(const Response& response, double chance);
+  void set_audit(const Response& response, double chance) {
+    if (std::bit_cast<std::uint64_t>(chance) == 0) return;  // what was recorded is saved to the bit
+    audits.resize(responses.size());
+    audits[static_cast<std::size_t>(&response - responses.data())] = chance;
+  }
   // It supports the selected answer.
   [[nodiscard]] bool supports(const Response& response) const { return selected != kNoAnswer && response.answer == selected; }
   [[nodiscard]] bool has_feedback(Uuid id) const;
