@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kBytesPerBreath = 128 << 10;
 // The system puts pages on the disk without letting others in: some hundred at a time, and not all of a journal at its end.
-constexpr int kBytesPerSync = 1 << 20;
+constexpr int kBytesPerSync = 512 << 10;
 
 }  // namespace
 

@@ -25,6 +25,9 @@ constexpr std::int64_t kPartsAtOnce = 4;
 // A journal of so many bytes is worth carrying over.
 constexpr std::int64_t kJournalBytesLong = std::int64_t{8} << 20;
 
+// So much of it is handed to the disk at a time.
+constexpr std::int64_t kHandedAtOnce = std::int64_t{512} << 10;
+
 int note_journal_pages(void* pages, sqlite3*, const char*, int count) {
   *static_cast<std::atomic<int>*>(pages) = count;
   return SQLITE_OK;
@@ -180,7 +183,20 @@ Result<SqliteWriter::Partitions::iterator> SqliteWriter::partition(std::string_v
 }
 
 Status SqliteWriter::add(std::span<const TailRecord> records) {
-  return in_transaction([&] { return insert(records); });
+  Status status = in_transaction([&] { return insert(records); });
+  hand_journal_to_disk();
+  return status;
+}
+
+// A checkpoint first puts the journal on the disk, which takes the processor for a millisecond where nothing of it is there.
+void SqliteWriter::hand_journal_to_disk() {
+  constexpr std::int64_t kFrameHeadBytes = 24;
+  const int pages = journal_pages_;
+  if (pages < handed_pages_) handed_pages_ = 0;  // it began anew
+  const std::int64_t bytes = (pages - handed_pages_) * (page_bytes_ + kFrameHeadBytes);
+  if (bytes < kHandedAtOnce) return;
+  sync_file_range(journal_.get(), handed_pages_ * (page_bytes_ + kFrameHeadBytes), bytes, SYNC_FILE_RANGE_WRITE);
+  handed_pages_ = pages;
 }
 
 Status SqliteWriter::insert(std::span<const TailRecord> records) {

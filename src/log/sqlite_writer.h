@@ -98,6 +98,7 @@ class SqliteWriter {
   Status open_journal(const std::string& path);
   Result<Partitions::iterator> partition(std::string_view pool);
   Status insert(std::span<const TailRecord> records);
+  void hand_journal_to_disk();
   // Adds it to what its pool has gathered.
   Status gather(Partition& where, const TailRecord& record);
   Status insert_gathered(Partition& where);
@@ -116,7 +117,8 @@ class SqliteWriter {
   Descriptor journal_;            // for put_on_disk()
   bool journal_damaged_ = false;  // the disk did not take it
   std::atomic<int> journal_pages_ = 0;
-  int tried_pages_ = 0;  // its length when it was last carried over and yet did not begin anew: somebody reads it
+  int tried_pages_ = 0;   // its length when it was last carried over and yet did not begin anew: somebody reads it
+  int handed_pages_ = 0;  // of it, to the disk
   std::int64_t page_bytes_ = 0;
 
   Statement select_pool_;
