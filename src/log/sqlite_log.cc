@@ -162,12 +162,10 @@ Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& sna
   const std::string_view bytes = snapshot.bytes;
   std::int64_t part = 0;
   for (std::size_t at = 0; at < bytes.size(); at += kSnapshotPartBytes, ++part) {
-    Status status = writer_.use([&](internal::SqliteWriter& writer) {
-      Status added = writer.add_part(*number, part, bytes.substr(at, kSnapshotPartBytes));
-      writer.shorten_journal();
+    if (Status room = writer_.wait_for_room(); !room) return room;
+    const std::string_view piece = bytes.substr(at, kSnapshotPartBytes);
+    if (Status added = writer_.use([&](internal::SqliteWriter& writer) { return writer.add_part(*number, part, piece); }); !added)
       return added;
-    });
-    if (!status) return status;
     if (pause) pause();
   }
   if (Status status = writer_.use([&](internal::SqliteWriter& writer) { return writer.finish_snapshot(*number); }); !status) return status;

@@ -259,11 +259,16 @@ Status SqliteWriter::put_on_disk() {
   return {ErrorCode::kUnavailable, std::string("the disk does not take the journal: ") + std::strerror(errno)};
 }
 
-void SqliteWriter::shorten_journal() {
+bool SqliteWriter::journal_is_long() const {
   const int pages = journal_pages_;
-  if (pages < tried_pages_) tried_pages_ = 0;  // it began anew
-  if ((pages - tried_pages_) * page_bytes_ < kJournalBytesLong) return;
-  tried_pages_ = pages;
+  const int tried = tried_pages_;
+  return (pages < tried ? pages : pages - tried) * page_bytes_ >= kJournalBytesLong;  // fewer than were tried: it began anew
+}
+
+void SqliteWriter::shorten_journal() {
+  if (journal_pages_ < tried_pages_) tried_pages_ = 0;
+  if (!journal_is_long()) return;
+  tried_pages_ = journal_pages_.load();
   sqlite3_wal_checkpoint_v2(database_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
 }
 

@@ -52,6 +52,8 @@ class SqliteWriter {
 
   // Any thread: how much of the journal is not in the file yet.
   [[nodiscard]] std::uint64_t journal_bytes() const { return static_cast<std::uint64_t>(journal_pages_ * page_bytes_); }
+  // Any thread: whether shorten_journal() would carry it over.
+  [[nodiscard]] bool journal_is_long() const;
 
   // Takes events in, each in its place; those that are there already are passed over. kCorrupt: events before one are not there.
   [[nodiscard]] Status add(std::span<const TailRecord> records);

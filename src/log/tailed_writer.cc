@@ -37,7 +37,9 @@ Status TailedWriter::open(const std::string& path, const Options& options) {
   options_ = options;
   const Status status = open_store(path, options);
   if (!status) return {status.error().code, path + ": " + status.error().message};
+  const std::lock_guard lock(mutex_);
   thread_ = std::thread([this] { work(); });
+  carrying_ = thread_.get_id();
   return {};
 }
 
@@ -93,7 +95,7 @@ void TailedWriter::close() {
   changed_.notify_all();
   thread_.join();
   // Where this fails the events stay in the tail, for the next start.
-  static_cast<void>(settle());
+  static_cast<void>(carry_everything_over(Left::kBytes));
   tail_.close();
   writer_.close();
 }
@@ -163,20 +165,35 @@ Status TailedWriter::probe() {
   return options_.sync ? sync(0) : Status();
 }
 
-Status TailedWriter::carry_everything_over(Left left) {
-  {
-    const std::lock_guard lock(mutex_);
-    ++hurried_;
-  }
+Status TailedWriter::ask(Left left) {
+  Asked mine{.left = left};
+  std::unique_lock lock(mutex_);
+  if (carrying_ == std::thread::id()) return {ErrorCode::kUnavailable, "the event log is closed"};
+  asked_.push_back(&mine);
   changed_.notify_all();
-  Status status;
-  {
-    const std::lock_guard lock(carry_mutex_);
-    // The file that was handed over before, if there is one, and the one that is written now.
-    for (std::size_t i = 0; i < kTailFiles && status.ok(); ++i) status = carry_over(left);
+  changed_.wait(lock, [&] { return mine.done; });
+  return std::move(mine.status);
+}
+
+void TailedWriter::serve(std::unique_lock<std::mutex>& lock) {
+  const std::vector<Asked*> served = asked_;
+  const bool erase = std::any_of(served.begin(), served.end(), [](const Asked* each) { return each->left == Left::kNothing; });
+  lock.unlock();
+  const Status status = carry_everything_over(erase ? Left::kNothing : Left::kBytes);
+  use([](SqliteWriter& writer) { writer.shorten_journal(); });
+  lock.lock();
+  for (Asked* each : served) {
+    if (!status) each->status = status.error();
+    each->done = true;
   }
-  const std::lock_guard lock(mutex_);
-  --hurried_;
+  // Who asked meanwhile is behind them.
+  asked_.erase(asked_.begin(), asked_.begin() + static_cast<std::ptrdiff_t>(served.size()));
+  changed_.notify_all();
+}
+
+Status TailedWriter::carry_everything_over(Left left) {
+  Status status;
+  for (std::size_t i = 0; i < kTailFiles && status.ok(); ++i) status = carry_over(left);
   return status;
 }
 
@@ -213,25 +230,27 @@ void TailedWriter::breathe() {
   std::unique_lock lock(mutex_);
   if (carrying_ != std::this_thread::get_id()) return;
   const std::chrono::duration<double> breath = kSleepPerWork * (processor_time() - worked_) * std::max(0.0, 1.0 - behind);
-  changed_.wait_for(lock, breath, [this] { return closing_ || hurried_ > 0; });
+  changed_.wait_for(lock, breath, [this] { return closing_ || !asked_.empty(); });
   worked_ = processor_time();
 }
 
 void TailedWriter::work() {
   std::unique_lock lock(mutex_);
-  carrying_ = std::this_thread::get_id();
   while (true) {
-    changed_.wait(lock, [this] { return closing_ || something_; });
-    changed_.wait_for(lock, failed_ ? kTryAgain : kAtLeisure, [this] { return closing_ || (much_ && !failed_); });
-    if (closing_) return;
-    something_ = much_ = false;
+    changed_.wait(lock, [this] { return closing_ || something_ || !asked_.empty(); });
+    changed_.wait_for(lock, failed_ ? kTryAgain : kAtLeisure, [this] { return closing_ || !asked_.empty() || (much_ && !failed_); });
     worked_ = processor_time();
-    lock.unlock();
-    {
-      const std::lock_guard carrying(carry_mutex_);
+    something_ = much_ = false;
+    if (!asked_.empty()) {
+      serve(lock);
+    } else if (closing_) {
+      carrying_ = {};
+      return;
+    } else {
+      lock.unlock();
       static_cast<void>(carry_over(Left::kBytes));
+      lock.lock();
     }
-    lock.lock();
     if (tail_.bytes() > 0) something_ = true;
   }
 }

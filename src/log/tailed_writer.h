@@ -54,15 +54,18 @@ class TailedWriter {
   [[nodiscard]] Status probe();
 
   // Any thread: carries everything over that was committed before the call, and waits for it.
-  [[nodiscard]] Status settle() { return carry_everything_over(Left::kBytes); }
+  [[nodiscard]] Status settle() { return ask(Left::kBytes); }
   // The same, and no byte of it stays in the tail.
-  [[nodiscard]] Status settle_and_erase() { return carry_everything_over(Left::kNothing); }
+  [[nodiscard]] Status settle_and_erase() { return ask(Left::kNothing); }
   // Any thread: uses the file while nobody else does.
   template <class Work>
   auto use(const Work& work) {
     const std::lock_guard lock(file_mutex_);
     return work(writer_);
   }
+
+  // Any thread. Before each part of something large, so that it does not fill the journal.
+  [[nodiscard]] Status wait_for_room() { return writer_.journal_is_long() ? settle() : Status(); }
 
   // Any thread: how much is not in the file yet, and how long commits have waited for that.
   [[nodiscard]] std::uint64_t bytes_behind() const { return tail_.bytes() + writer_.journal_bytes(); }
@@ -76,12 +79,23 @@ class TailedWriter {
   Status write(std::span<Waiting> batch);
   void acknowledge(std::size_t events);
   Status carry_all_over();
-  // The carrying thread.
-  void work();
   // What a file of the tail still holds afterwards.
   enum class Left { kBytes, kNothing };
+  struct Asked {
+    Left left = Left::kBytes;
+    Status status{};
+    bool done = false;
+  };
+  // Asks the carrying thread for it, and waits.
+  Status ask(Left left);
+
+  // The carrying thread; the others below are called by it alone, and where it does not run yet or any more.
+  void work();
+  // With the lock, let go of meanwhile: for all who ask.
+  void serve(std::unique_lock<std::mutex>& lock);
+  // Both of the tail's files.
   Status carry_everything_over(Left left);
-  // One of the tail's files: the last that was handed over, or the one that is written now.
+  // One: the last that was handed over, or the one that is written now.
   Status carry_over(Left left);
   // What a file holds, to the store.
   Status add(int file);
@@ -99,14 +113,13 @@ class TailedWriter {
   std::atomic<bool> failed_ = false;                        // the store did not take what was to be carried over last
   std::atomic<std::int64_t> held_up_ns_ = 0;
 
-  std::mutex carry_mutex_;  // held by who carries a file over
-  std::vector<char> room_;  // of who does
-  std::mutex file_mutex_;   // held by who uses writer_; inside the above
-  std::mutex mutex_;        // of all below; inside all others
+  std::mutex file_mutex_;   // held by who uses writer_
+  std::vector<char> room_;  // of the carrying thread
+  std::mutex mutex_;        // of all below
   std::condition_variable changed_;
-  bool something_ = false;  // was committed since the thread last looked
-  bool much_ = false;       // so much that it is carried over at once
-  int hurried_ = 0;         // so many wait
+  std::vector<Asked*> asked_;  // by who waits; served in turn, without taking breath
+  bool something_ = false;     // was committed since the thread last looked
+  bool much_ = false;          // so much that it is carried over at once
   bool closing_ = false;
   std::chrono::nanoseconds worked_{0};  // processor time of the carrying thread, when it last took breath
   std::thread::id carrying_{};          // its id
