@@ -156,7 +156,7 @@ Status SqliteLog::repeat(const std::function<Result<bool>(internal::SqliteWriter
 Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) {
   if (!queue_) return looking();
   if (Status sound = internal::check_bytes(pool, snapshot, pause); !sound) return sound;
-  if (Status settled = writer_.settle(); !settled) return settled;
+  if (Status settled = writer_.settle_at_leisure(); !settled) return settled;
   const Result<std::int64_t> number = writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot); });
   if (!number) return number.error();
   const std::string_view bytes = snapshot.bytes;
@@ -174,7 +174,7 @@ Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& sna
 
 Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) {
   if (!queue_) return looking();
-  if (Status settled = writer_.settle(); !settled) return settled;
+  if (Status settled = writer_.settle_at_leisure(); !settled) return settled;
   const auto step = [&](internal::SqliteWriter& writer) { return writer.compact_some(pool, before, kept); };
   if (Status status = repeat(step); !status) return status;
   return repeat(drop_parts);

@@ -165,14 +165,17 @@ Status TailedWriter::probe() {
   return options_.sync ? sync(0) : Status();
 }
 
-Status TailedWriter::ask(Left left) {
-  Asked mine{.left = left};
+Status TailedWriter::ask(Asked mine) {
   std::unique_lock lock(mutex_);
   if (carrying_ == std::thread::id()) return {ErrorCode::kUnavailable, "the event log is closed"};
   asked_.push_back(&mine);
   changed_.notify_all();
   changed_.wait(lock, [&] { return mine.done; });
   return std::move(mine.status);
+}
+
+bool TailedWriter::hurried() const {
+  return closing_ || std::any_of(asked_.begin(), asked_.end(), [](const Asked* each) { return each->hurry; });
 }
 
 void TailedWriter::serve(std::unique_lock<std::mutex>& lock) {
@@ -230,7 +233,7 @@ void TailedWriter::breathe() {
   std::unique_lock lock(mutex_);
   if (carrying_ != std::this_thread::get_id()) return;
   const std::chrono::duration<double> breath = kSleepPerWork * (processor_time() - worked_) * std::max(0.0, 1.0 - behind);
-  changed_.wait_for(lock, breath, [this] { return closing_ || !asked_.empty(); });
+  changed_.wait_for(lock, breath, [this] { return hurried(); });
   worked_ = processor_time();
 }
 

@@ -54,9 +54,11 @@ class TailedWriter {
   [[nodiscard]] Status probe();
 
   // Any thread: carries everything over that was committed before the call, and waits for it.
-  [[nodiscard]] Status settle() { return ask(Left::kBytes); }
-  // The same, and no byte of it stays in the tail.
-  [[nodiscard]] Status settle_and_erase() { return ask(Left::kNothing); }
+  [[nodiscard]] Status settle() { return ask({.hurry = true}); }
+  // The same for whom nobody waits: letting others have the processor meanwhile.
+  [[nodiscard]] Status settle_at_leisure() { return ask({}); }
+  // And no byte of it stays in the tail.
+  [[nodiscard]] Status settle_and_erase() { return ask({.left = Left::kNothing}); }
   // Any thread: uses the file while nobody else does.
   template <class Work>
   auto use(const Work& work) {
@@ -65,7 +67,7 @@ class TailedWriter {
   }
 
   // Any thread. Before each part of something large, so that it does not fill the journal.
-  [[nodiscard]] Status wait_for_room() { return writer_.journal_is_long() ? settle() : Status(); }
+  [[nodiscard]] Status wait_for_room() { return writer_.journal_is_long() ? settle_at_leisure() : Status(); }
 
   // Any thread: how much is not in the file yet, and how long commits have waited for that.
   [[nodiscard]] std::uint64_t bytes_behind() const { return tail_.bytes() + writer_.journal_bytes(); }
@@ -83,14 +85,17 @@ class TailedWriter {
   enum class Left { kBytes, kNothing };
   struct Asked {
     Left left = Left::kBytes;
+    bool hurry = false;
     Status status{};
     bool done = false;
   };
   // Asks the carrying thread for it, and waits.
-  Status ask(Left left);
+  Status ask(Asked mine);
 
   // The carrying thread; the others below are called by it alone, and where it does not run yet or any more.
   void work();
+  // With the lock: whether somebody cannot wait.
+  [[nodiscard]] bool hurried() const;
   // With the lock, let go of meanwhile: for all who ask.
   void serve(std::unique_lock<std::mutex>& lock);
   // Both of the tail's files.
@@ -117,7 +122,7 @@ class TailedWriter {
   std::vector<char> room_;  // of the carrying thread
   std::mutex mutex_;        // of all below
   std::condition_variable changed_;
-  std::vector<Asked*> asked_;  // by who waits; served in turn, without taking breath
+  std::vector<Asked*> asked_;  // by who waits
   bool something_ = false;     // was committed since the thread last looked
   bool much_ = false;          // so much that it is carried over at once
   bool closing_ = false;
