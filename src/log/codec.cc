@@ -72,6 +72,7 @@ std::uint32_t unknown_type(std::string_view record) {
 
 void encode(const Event& event, const std::optional<RequestMark>& mark, std::string_view note, std::string& out) {
   const auto& [id, time_ms, body] = event;
+  if (const auto* decision = std::get_if<DecisionMade>(&body)) return append_decision(event, *decision, mark, note, out);
   auto& envelope = scratch().fresh<wire::Envelope>();
   envelope.set_version(kFormatVersion);
   envelope.set_id_high(id.high);
@@ -81,8 +82,6 @@ void encode(const Event& event, const std::optional<RequestMark>& mark, std::str
   envelope.set_note(note.data(), note.size());
   to_wire(body, envelope);
   envelope.AppendToString(&out);
-  // The body is the last of an envelope's fields.
-  if (const auto* decision = std::get_if<DecisionMade>(&body)) append_decision(*decision, out);
 }
 
 Result<Record> decode(std::string_view bytes, std::string_view pool, std::uint64_t offset) {

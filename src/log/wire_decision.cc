@@ -46,7 +46,7 @@ class Backwards {
   void real(int field, const std::optional<double>& value) {
     if (value) present(field, *value);
   }
-  void count(int field, std::uint32_t value) {
+  void count(int field, std::uint64_t value) {
     if (value == 0) return;
     varint(value);
     tag(field, kVarint);
@@ -130,6 +130,12 @@ void put(const Digest& from, Backwards& to) {
   to.bits(wire::Hash::kHighFieldNumber, high);
 }
 
+void put(const RequestMark& from, Backwards& to) {
+  const auto& [key, body] = from;
+  to.message(wire::Mark::kBodyFieldNumber, body);
+  to.message(wire::Mark::kKeyFieldNumber, key);
+}
+
 void put(const Sureness& from, Backwards& to) {
   using Message = wire::Sureness;
   const auto& [p_correct, low, high, effective_n, status] = from;
@@ -173,6 +179,8 @@ void put(const DecisionMade& from, Backwards& to) {
 // No message is larger: a tag and a number take at most 11 bytes, a tag and a length at most 7.
 constexpr std::size_t kTextBytes = 7;
 constexpr std::size_t kNumberBytes = 11;
+// An envelope but for its note and its event: a mark is two hashes of two numbers.
+constexpr std::size_t kEnvelopeBytes = 5 * kTextBytes + 8 * kNumberBytes;
 
 std::size_t most_bytes(const DecisionMade& decision) {
   std::size_t bytes = decision.task.size() + decision.segment.size() + decision.selected_model.size() + decision.vote.size();
@@ -376,6 +384,7 @@ void take(Forwards& from, RequestMark& to) {
   from.message(wire::Mark::kBodyFieldNumber, body);
 }
 
+std::uint64_t zigzag(std::int64_t value) { return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63); }
 std::int64_t unzigzag(std::uint64_t value) { return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1)); }
 
 }  // namespace
@@ -397,13 +406,21 @@ std::optional<Record> read_decision(std::string_view bytes) {
   return from.all() ? std::move(record) : std::nullopt;
 }
 
-void append_decision(const DecisionMade& decision, std::string& out) {
+void append_decision(const Event& event, const DecisionMade& decision, const std::optional<RequestMark>& mark, std::string_view note,
+                     std::string& out) {
+  using Message = wire::Envelope;
   thread_local std::vector<std::uint8_t> room;
-  const std::size_t most = most_bytes(decision);
+  const std::size_t most = kEnvelopeBytes + note.size() + most_bytes(decision);
   if (room.size() < most) room.resize(most);
   std::uint8_t* const end = room.data() + room.size();
   Backwards to(end);
-  to.message(wire::Envelope::kDecisionMadeFieldNumber, decision);
+  to.message(Message::kDecisionMadeFieldNumber, decision);
+  to.text(Message::kNoteFieldNumber, note);
+  if (mark) to.message(Message::kMarkFieldNumber, *mark);
+  to.count(Message::kTimeMsFieldNumber, zigzag(event.time_ms));
+  to.bits(Message::kIdLowFieldNumber, event.id.low);
+  to.bits(Message::kIdHighFieldNumber, event.id.high);
+  to.count(Message::kVersionFieldNumber, kFormatVersion);
   MARGIN_CHECK(static_cast<std::size_t>(end - to.begin()) <= most, "a record is no larger than what was made room for");
   out.append(reinterpret_cast<const char*>(to.begin()), static_cast<std::size_t>(end - to.begin()));
   if (room.size() > kRoomKept) room = {};

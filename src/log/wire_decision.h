@@ -11,8 +11,9 @@
 
 namespace margin::internal {
 
-// Appends the field `decision_made` of an Envelope.
-void append_decision(const DecisionMade& decision, std::string& out);
+// Appends the record of an event whose body is this decision: the bytes that Protocol Buffers would write.
+void append_decision(const Event& event, const DecisionMade& decision, const std::optional<RequestMark>& mark, std::string_view note,
+                     std::string& out);
 
 // Reads the record of a decision, if its bytes are as they are written here. Nothing: Protocol Buffers can tell whether it is one
 // nevertheless, with fields that came later or in another order.
