@@ -117,10 +117,10 @@ void TailReader::take_apart(std::string_view frame) {
 
 std::span<const TailRecord> TailReader::next(std::size_t bytes_min) {
   records_.clear();
+  if (turn_ == 0) return {};
   std::memmove(room_.data(), room_.data() + taken_, at_hand_ - taken_);
   at_hand_ -= taken_;
   taken_ = 0;
-  if (turn_ == 0) return {};
   while (taken_ < bytes_min && take_frame()) {
   }
   for (std::string_view frames = at_hand(0).substr(0, taken_); !frames.empty();) {
