@@ -153,7 +153,7 @@ class EventLog {
   // Keeps a snapshot, and the few most recent before it, to which a revert goes back.
   // kConflict: its offset is beyond the end of the log, or before the first retained; kInvalidArgument: the digest is not that of the
   // bytes; kUnavailable as for append.
-  // `pause` is called between its parts: after some work of this thread, and after each time that appends had to wait for a part.
+  // `pause` is called between its parts: after some work of this thread, and after each part, for which other work on the log had to wait.
   [[nodiscard]] virtual Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) = 0;
   [[nodiscard]] Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) { return keep_snapshot(pool, snapshot, {}); }
 
@@ -170,7 +170,7 @@ class EventLog {
   [[nodiscard]] virtual Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) = 0;
 
   // Takes the texts of decisions (the task's name, the answers) out of the log and of all it is kept in; what states rest on stays. An
-  // erasure for each, in their order. Commits wait meanwhile, as long as reading the pools' events and writing the store anew takes.
+  // erasure for each, in their order. It takes as long as reading the pools' events and writing the store anew; appends may wait meanwhile.
   // kUnavailable: as for append, or another program reads the store and copies of the texts stay until they are erased again; kCorrupt,
   // kUnsupported: a record that cannot be read, and nothing has changed.
   [[nodiscard]] virtual Result<std::vector<Erasure>> erase(std::span<const ErasureWanted> wanted) = 0;

@@ -52,7 +52,7 @@ void Background::wait() {
 }
 
 void Background::breathe() {
-  // Parts of a snapshot, which others write for it and commits wait for: a tenth of the time.
+  // Parts of a snapshot wait for the store, and what is carried into it waits for them: a tenth of the time.
   constexpr int kSleepPerWait = 9;
   constexpr std::chrono::nanoseconds kWaitedMax = std::chrono::milliseconds(1);
   const std::chrono::nanoseconds worked = processor_time() - worked_;
