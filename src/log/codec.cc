@@ -74,7 +74,7 @@ void encode(const Event& event, const std::optional<RequestMark>& mark, std::str
   const auto& [id, time_ms, body] = event;
   if (const auto* decision = std::get_if<DecisionMade>(&body)) return append_decision(event, *decision, mark, note, out);
   auto& envelope = scratch().fresh<wire::Envelope>();
-  envelope.set_version(kFormatVersion);
+  envelope.set_version(kFirstFormat);
   envelope.set_id_high(id.high);
   envelope.set_id_low(id.low);
   envelope.set_time_ms(time_ms);

@@ -11,8 +11,10 @@
 
 namespace margin::internal {
 
-// The newest format this binary reads. A record carries the oldest format whose readers understand it.
-inline constexpr std::uint32_t kFormatVersion = 1;
+// The newest format this binary reads. A record carries the oldest format whose readers understand it: the first, but for decisions that
+// leave something out.
+inline constexpr std::uint32_t kFormatVersion = 2;
+inline constexpr std::uint32_t kFirstFormat = 1;
 
 // Appends the bytes of a record to `out`. Every value survives to the bit.
 void encode(const Event& event, const std::optional<RequestMark>& mark, std::string_view note, std::string& out);

@@ -48,6 +48,73 @@ TEST(Codec, RandomEventsComeBack) {
   }
 }
 
+// Field 1 of the envelope, which stands first.
+int format_of(const std::string& bytes) { return bytes.starts_with('\x08') ? bytes[1] : 0; }
+
+// Each is left out of all responses or of none: one that differs costs what it did in the first format, for all of them.
+TEST(Codec, ADecisionLeavesOutWhatTheRestOfItTells) {
+  Random random(3);
+  Event event = typical_decision(10, random);
+  const auto bytes = [&] { return encoded({.event = event}).size(); };
+  EXPECT_EQ(format_of(encoded({.event = event})), 2);
+  EXPECT_EQ(decoded(encoded({.event = event})).event, event);
+  auto& responses = std::get<DecisionMade>(event.body).responses;
+
+  std::size_t before = bytes();
+  responses[9].channel = "other";
+  EXPECT_EQ(bytes(), before + 8 * (2 + std::string("verbalized").size()) + 2 + std::string("other").size());
+  EXPECT_EQ(decoded(encoded({.event = event})).event, event);
+
+  before = bytes();
+  responses[3].factor = std::nextafter(responses[3].factor, 2.0);
+  EXPECT_EQ(bytes(), before + 10 * 9);
+  EXPECT_EQ(decoded(encoded({.event = event})).event, event);
+
+  before = bytes();
+  responses[4].weight = std::nextafter(responses[4].weight, 2.0);
+  EXPECT_EQ(bytes(), before + 10 * 9 - 3) << "and the number that said what is left out";
+  EXPECT_EQ(format_of(encoded({.event = event})), 2) << "the confidences";
+  EXPECT_EQ(decoded(encoded({.event = event})).event, event);
+
+  responses[5].confidence = 1.0 / 3.0;
+  EXPECT_EQ(format_of(encoded({.event = event})), 1);
+  EXPECT_EQ(decoded(encoded({.event = event})).event, event);
+}
+
+TEST(Codec, EveryConfidenceComesBackToTheBit) {
+  Random random(4);
+  const auto comes_back = [&](const std::optional<double>& confidence) {
+    Event event = typical_decision(2, random);
+    std::get<DecisionMade>(event.body).responses[1].confidence = confidence;
+    const Event back = decoded(encoded({.event = event})).event;
+    const auto& found = std::get<DecisionMade>(back.body).responses[1].confidence;
+    return found.has_value() == confidence.has_value() &&
+           (!found || std::bit_cast<std::uint64_t>(*found) == std::bit_cast<std::uint64_t>(*confidence));
+  };
+  for (int i = 0; i <= 10'000; ++i) ASSERT_TRUE(comes_back(i / 10'000.0)) << i;
+  for (const double odd : {-0.0, 0.99995, 1.00005, 1.5, -0.5, 1e300, std::numeric_limits<double>::denorm_min(), 0.1 + 0.2,
+                           std::numeric_limits<double>::infinity()}) {
+    EXPECT_TRUE(comes_back(odd)) << odd;
+  }
+  EXPECT_TRUE(comes_back(std::nullopt));
+  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(comes_back(random.uniform()));
+}
+
+// A list of confidences that is not one of this decision's, and a bit that this binary does not know.
+TEST(Codec, WhatIsLeftOutMustFit) {
+  Random random(5);
+  const std::string bytes = encoded({.event = typical_decision(3, random)});
+  // The last bytes: field 19 (7), field 20 (three numbers of two bytes at most).
+  const std::size_t place = bytes.rfind(std::string("\x98\x01\x07\xa2\x01", 5));
+  ASSERT_NE(place, std::string::npos);
+  std::string unknown_bit = bytes;
+  unknown_bit[place + 2] = '\x0f';
+  EXPECT_EQ(decode(unknown_bit, "p", 1).error().code, ErrorCode::kCorrupt);
+  std::string all_single = bytes;  // numbers without their first bytes' marks are more of them
+  for (std::size_t at = place + 6; at < all_single.size(); ++at) all_single[at] = static_cast<char>(all_single[at] & 0x7f);
+  EXPECT_EQ(decode(all_single, "p", 1).error().code, ErrorCode::kCorrupt);
+}
+
 // Field 15 of the envelope, which nobody knows: after it a record is read by Protocol Buffers.
 const std::string kUnknownField("\x78\x05", 2);
 
@@ -121,7 +188,7 @@ TEST(Codec, ANewerFormatIsRefusedByName) {
   const Result<Record> record = decode("\x08\x63", "p", 12);
   ASSERT_FALSE(record.ok());
   EXPECT_EQ(record.error().code, ErrorCode::kUnsupported);
-  EXPECT_EQ(record.error().message, "event 12 of pool p has format 99, this binary reads up to 1: it needs a newer margin");
+  EXPECT_EQ(record.error().message, "event 12 of pool p has format 99, this binary reads up to 2: it needs a newer margin");
 }
 
 TEST(Codec, AnUnknownTypeIsRefusedByName) {

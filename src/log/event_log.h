@@ -71,6 +71,13 @@ struct StoredSnapshot {
   Digest digest;      // of the bytes, as computed when the state was live
 };
 
+// One on its way into the log: hundreds of megabytes need not be put together for that.
+struct SnapshotToKeep {
+  std::uint64_t offset = 0;
+  std::vector<std::string> pieces;  // of the bytes, in order
+  Digest digest;                    // of them all
+};
+
 // What compaction leaves of the events it takes out of the log, for find().
 enum class AuditKept {
   kNothing,
@@ -154,8 +161,10 @@ class EventLog {
   // kConflict: its offset is beyond the end of the log, or before the first retained; kInvalidArgument: the digest is not that of the
   // bytes; kUnavailable as for append.
   // `pause` is called between its parts: after some work of this thread, and after each part, for which other work on the log had to wait.
-  [[nodiscard]] virtual Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) = 0;
-  [[nodiscard]] Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) { return keep_snapshot(pool, snapshot, {}); }
+  [[nodiscard]] virtual Status keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, const Pause& pause) = 0;
+  [[nodiscard]] Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot) {
+    return keep_snapshot(pool, {snapshot.offset, {snapshot.bytes}, snapshot.digest}, {});
+  }
 
   // The latest whose offset is at most `at_or_before`; none if there is none. kCorrupt: its bytes are damaged, or its offset is beyond the
   // end of the log (an old log under a newer state).

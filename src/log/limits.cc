@@ -25,39 +25,41 @@ Status check_read(const PoolPosition& position, std::uint64_t from) {
 
 namespace {
 
-constexpr std::size_t kDigestedAtOnce = std::size_t{1} << 20;
+std::string name_of(std::string_view pool, std::uint64_t offset) {
+  return "pool " + printable(pool) + ": a snapshot at " + std::to_string(offset);
+}
 
-std::string name_of(std::string_view pool, const StoredSnapshot& snapshot) {
-  return "pool " + printable(pool) + ": a snapshot at " + std::to_string(snapshot.offset);
+Status check_digest(std::string_view pool, std::uint64_t offset, const Digest& found, const Digest& wanted) {
+  if (found == wanted) return {};
+  return {ErrorCode::kInvalidArgument, name_of(pool, offset) + ": its digest is not that of its bytes"};
 }
 
 }  // namespace
 
-Status check_place(const PoolPosition& position, const StoredSnapshot& snapshot) {
-  const std::string what = name_of(position.pool, snapshot);
-  if (snapshot.offset > position.next) {
+Status check_place(const PoolPosition& position, std::uint64_t offset) {
+  const std::string what = name_of(position.pool, offset);
+  if (offset > position.next) {
     return {ErrorCode::kConflict,
             what + " is beyond the end of the log, " + std::to_string(position.next) + ": an old log under a newer state"};
   }
-  if (snapshot.offset < position.first) {
+  if (offset < position.first) {
     return {ErrorCode::kConflict, what + " is before the first retained event, " + std::to_string(position.first)};
   }
   return {};
 }
 
-Status check_bytes(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) {
+Status check_bytes(std::string_view pool, const SnapshotToKeep& snapshot, const Pause& pause) {
   DigestStream digest;
-  for (std::string_view rest = snapshot.bytes; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kDigestedAtOnce))) {
-    digest.add(rest.substr(0, kDigestedAtOnce));
+  for (const std::string& piece : snapshot.pieces) {
+    digest.add(piece);
     if (pause) pause();
   }
-  if (digest.digest() == snapshot.digest) return {};
-  return {ErrorCode::kInvalidArgument, name_of(pool, snapshot) + ": its digest is not that of its bytes"};
+  return check_digest(pool, snapshot.offset, digest.digest(), snapshot.digest);
 }
 
 Status check_snapshot(const PoolPosition& position, const StoredSnapshot& snapshot) {
-  if (Status status = check_place(position, snapshot); !status) return status;
-  return check_bytes(position.pool, snapshot);
+  if (Status status = check_place(position, snapshot.offset); !status) return status;
+  return check_digest(position.pool, snapshot.offset, digest_of(snapshot.bytes), snapshot.digest);
 }
 
 Status check_compaction(std::string_view pool, std::uint64_t before, std::optional<std::uint64_t> latest) {

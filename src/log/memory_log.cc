@@ -35,8 +35,10 @@ Result<std::vector<Record>> LogInMemory::read(std::string_view pool, std::uint64
 Result<std::optional<Record>> LogInMemory::find(std::string_view pool, const Uuid& id) { return store_.find(pool, id); }
 Result<std::vector<PoolPosition>> LogInMemory::pools() { return store_.pools(); }
 
-Status LogInMemory::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause&) {
-  return store_.keep_snapshot(pool, snapshot);
+Status LogInMemory::keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, const Pause&) {
+  StoredSnapshot whole{.offset = snapshot.offset, .digest = snapshot.digest};
+  for (const std::string& piece : snapshot.pieces) whole.bytes += piece;
+  return store_.keep_snapshot(pool, whole);
 }
 
 Result<std::optional<StoredSnapshot>> LogInMemory::latest_snapshot(std::string_view pool, std::uint64_t at_or_before) {

@@ -153,20 +153,22 @@ Status SqliteLog::repeat(const std::function<Result<bool>(internal::SqliteWriter
   }
 }
 
-Status SqliteLog::keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) {
+Status SqliteLog::keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, const Pause& pause) {
   if (!queue_) return looking();
   if (Status sound = internal::check_bytes(pool, snapshot, pause); !sound) return sound;
   if (Status settled = writer_.settle_at_leisure(); !settled) return settled;
-  const Result<std::int64_t> number = writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot); });
+  const Result<std::int64_t> number = writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot.offset, snapshot.digest); });
   if (!number) return number.error();
-  const std::string_view bytes = snapshot.bytes;
   std::int64_t part = 0;
-  for (std::size_t at = 0; at < bytes.size(); at += kSnapshotPartBytes, ++part) {
-    if (Status room = writer_.wait_for_room(); !room) return room;
-    const std::string_view piece = bytes.substr(at, kSnapshotPartBytes);
-    if (Status added = writer_.use([&](internal::SqliteWriter& writer) { return writer.add_part(*number, part, piece); }); !added)
-      return added;
-    if (pause) pause();
+  for (std::string& piece : snapshot.pieces) {
+    const std::string bytes = std::move(piece);  // given back when it is in the store
+    for (std::size_t at = 0; at < bytes.size(); at += kSnapshotPartBytes, ++part) {
+      if (Status room = writer_.wait_for_room(); !room) return room;
+      const std::string_view some = std::string_view(bytes).substr(at, kSnapshotPartBytes);
+      if (Status added = writer_.use([&](internal::SqliteWriter& writer) { return writer.add_part(*number, part, some); }); !added)
+        return added;
+      if (pause) pause();
+    }
   }
   if (Status status = writer_.use([&](internal::SqliteWriter& writer) { return writer.finish_snapshot(*number); }); !status) return status;
   return repeat(drop_parts);

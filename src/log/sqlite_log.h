@@ -63,7 +63,7 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] Result<std::optional<Record>> find(std::string_view pool, const Uuid& id) override;
   [[nodiscard]] Result<std::vector<PoolPosition>> pools() override;
   using EventLog::keep_snapshot;
-  [[nodiscard]] Status keep_snapshot(std::string_view pool, const StoredSnapshot& snapshot, const Pause& pause) override;
+  [[nodiscard]] Status keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, const Pause& pause) override;
   [[nodiscard]] Result<std::optional<StoredSnapshot>> latest_snapshot(
       std::string_view pool, std::uint64_t at_or_before = std::numeric_limits<std::uint64_t>::max()) override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> snapshots(std::string_view pool) override;

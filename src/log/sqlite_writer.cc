@@ -304,14 +304,14 @@ Result<std::optional<std::uint64_t>> SqliteWriter::latest_snapshot(std::int64_t 
   return row.null(0) ? std::nullopt : std::optional(row.bits(0));
 }
 
-Result<std::int64_t> SqliteWriter::begin_snapshot(std::string_view pool, const StoredSnapshot& snapshot) {
+Result<std::int64_t> SqliteWriter::begin_snapshot(std::string_view pool, std::uint64_t offset, const Digest& digest) {
   std::int64_t number = 0;
   const Status status = in_transaction([&]() -> Status {
     const auto known = partition(pool);
     if (!known) return known.error();
     const Partition& where = (*known)->second;
-    if (Status possible = check_place({std::string(pool), where.first, where.next}, snapshot); !possible) return possible;
-    Execution row = insert_snapshot_(where.number, snapshot.offset, snapshot.digest.high, snapshot.digest.low);
+    if (Status possible = check_place({std::string(pool), where.first, where.next}, offset); !possible) return possible;
+    Execution row = insert_snapshot_(where.number, offset, digest.high, digest.low);
     const Result<bool> made = row.next();
     if (!made) return made.error();
     number = row.integer(0);

@@ -71,7 +71,7 @@ class SqliteWriter {
   [[nodiscard]] Status shrink();
 
   // A snapshot is written in parts, so that others may come in between, and counts when it is finished.
-  [[nodiscard]] Result<std::int64_t> begin_snapshot(std::string_view pool, const StoredSnapshot& snapshot);
+  [[nodiscard]] Result<std::int64_t> begin_snapshot(std::string_view pool, std::uint64_t offset, const Digest& digest);
   [[nodiscard]] Status add_part(std::int64_t snapshot, std::int64_t part, std::string_view bytes);
   [[nodiscard]] Status finish_snapshot(std::int64_t snapshot);
   // Removes some parts of snapshots that are no longer kept; false when none is left.

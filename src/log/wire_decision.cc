@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "log/codec.h"
+#include "log/left_out.h"
 
 namespace margin::internal {
 namespace {
@@ -67,10 +68,17 @@ class Backwards {
     for (std::size_t i = values.size(); i > 0; --i) fixed(std::bit_cast<std::uint64_t>(values[i - 1]));
     length(field, values.size() * sizeof(double));
   }
-  template <class T>
-  void message(int field, const T& value) {
+  void counts(int field, const std::vector<std::uint32_t>& values) {
+    if (values.empty()) return;
     const std::uint8_t* const end = at_;
-    put(value, *this);
+    for (std::size_t i = values.size(); i > 0; --i) varint(values[i - 1]);
+    length(field, static_cast<std::size_t>(end - at_));
+  }
+  // `more`: what writing it depends on besides.
+  template <class T, class... More>
+  void message(int field, const T& value, const More&... more) {
+    const std::uint8_t* const end = at_;
+    put(value, more..., *this);
     length(field, static_cast<std::size_t>(end - at_));
   }
   template <class T>
@@ -106,21 +114,21 @@ void put(const Term& from, Backwards& to) {
   to.text(Message::kNameFieldNumber, name);
 }
 
-void put(const RecordedResponse& from, Backwards& to) {
+void put(const RecordedResponse& from, bool first, const LeftOut& left_out, Backwards& to) {
   using Message = wire::RecordedResponse;
   const auto& [model, channel, confidence, answer, answer_text, abstained, calibrated, audit, factor, band, n, weight, terms] = from;
   to.messages(Message::kTermsFieldNumber, terms);
-  to.real(Message::kWeightFieldNumber, weight);
+  if (!left_out.weights()) to.real(Message::kWeightFieldNumber, weight);
   to.real(Message::kNFieldNumber, n);
   to.count(Message::kBandFieldNumber, band);
-  to.real(Message::kFactorFieldNumber, factor);
+  if (!left_out.factors()) to.real(Message::kFactorFieldNumber, factor);
   to.real(Message::kAuditFieldNumber, audit);
   to.real(Message::kCalibratedFieldNumber, calibrated);
   to.count(Message::kAbstainedFieldNumber, abstained ? 1 : 0);
   to.text(Message::kAnswerTextFieldNumber, answer_text);
   to.count(Message::kAnswerFieldNumber, answer + 1);
-  to.real(Message::kConfidenceFieldNumber, confidence);
-  to.text(Message::kChannelFieldNumber, channel);
+  if (left_out.confidences().empty()) to.real(Message::kConfidenceFieldNumber, confidence);
+  if (first || !left_out.channels()) to.text(Message::kChannelFieldNumber, channel);
   to.text(Message::kModelFieldNumber, model);
 }
 
@@ -152,10 +160,12 @@ void put(const DecisiveModel& from, Backwards& to) {
   to.text(wire::DecisiveModel::kModelFieldNumber, model);
 }
 
-void put(const DecisionMade& from, Backwards& to) {
+void put(const DecisionMade& from, const LeftOut& left_out, Backwards& to) {
   using Message = wire::DecisionMade;
   const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
                decisive, audit_rate, probe, vote, propensity] = from;
+  to.counts(Message::kConfidencesFieldNumber, left_out.confidences());
+  to.count(Message::kLeftOutFieldNumber, left_out.bits());
   if (propensity != 1.0) to.present(Message::kPropensityFieldNumber, propensity);
   to.text(Message::kVoteFieldNumber, vote);
   to.count(Message::kProbeFieldNumber, probe ? 1 : 0);
@@ -170,7 +180,7 @@ void put(const DecisionMade& from, Backwards& to) {
   to.text(Message::kSelectedModelFieldNumber, selected_model);
   to.count(Message::kSelectedFieldNumber, selected + 1);
   to.messages(Message::kAnswersFieldNumber, answers);
-  to.messages(Message::kResponsesFieldNumber, responses);
+  for (std::size_t i = responses.size(); i > 0; --i) to.message(Message::kResponsesFieldNumber, responses[i - 1], i == 1, left_out);
   to.count(Message::kKindFieldNumber, static_cast<std::uint32_t>(kind));
   to.text(Message::kSegmentFieldNumber, segment);
   to.text(Message::kTaskFieldNumber, task);
@@ -184,7 +194,7 @@ constexpr std::size_t kEnvelopeBytes = 5 * kTextBytes + 8 * kNumberBytes;
 
 std::size_t most_bytes(const DecisionMade& decision) {
   std::size_t bytes = decision.task.size() + decision.segment.size() + decision.selected_model.size() + decision.vote.size();
-  bytes += 8 * kTextBytes + 16 * kNumberBytes + decision.answers.size() * (kTextBytes + 2 * kNumberBytes) +
+  bytes += 9 * kTextBytes + 17 * kNumberBytes + decision.answers.size() * (kTextBytes + 2 * kNumberBytes) +
            decision.scores.size() * sizeof(double);
   for (const RecordedResponse& response : decision.responses) {
     bytes += 4 * kTextBytes + 9 * kNumberBytes + response.model.size() + response.channel.size() + response.answer_text.size();
@@ -239,6 +249,18 @@ class Forwards {
     values.resize(bytes.size() / sizeof(double));
     Forwards numbers(bytes);
     for (double& value : values) value = std::bit_cast<double>(numbers.fixed());
+  }
+  [[nodiscard]] std::vector<std::uint32_t> counts(int field) {
+    std::vector<std::uint32_t> values;
+    Forwards numbers(text(field));
+    if (numbers.left() > 0) values.reserve(numbers.left() / 2 + 1);
+    while (numbers.left() > 0) {
+      const std::uint64_t value = numbers.varint();
+      if (value > std::numeric_limits<std::uint32_t>::max()) fail();
+      values.push_back(static_cast<std::uint32_t>(value));
+    }
+    if (numbers.failed_) fail();
+    return values;
   }
   template <class T>
   void message(int field, T& value) {
@@ -376,6 +398,9 @@ void take(Forwards& from, DecisionMade& to) {
   from.flag(Message::kProbeFieldNumber, probe);
   from.text(Message::kVoteFieldNumber, vote);
   if (!from.present(Message::kPropensityFieldNumber, propensity)) propensity = 1.0;
+  LeftOut left_out;
+  const std::uint64_t bits = from.count(Message::kLeftOutFieldNumber, std::numeric_limits<std::uint64_t>::max());
+  left_out.read(bits, from.counts(Message::kConfidencesFieldNumber), responses.size()) ? left_out.put_back(to) : from.fail();
 }
 
 void take(Forwards& from, RequestMark& to) {
@@ -414,13 +439,14 @@ void append_decision(const Event& event, const DecisionMade& decision, const std
   if (room.size() < most) room.resize(most);
   std::uint8_t* const end = room.data() + room.size();
   Backwards to(end);
-  to.message(Message::kDecisionMadeFieldNumber, decision);
+  const LeftOut left_out = LeftOut::of(decision);
+  to.message(Message::kDecisionMadeFieldNumber, decision, left_out);
   to.text(Message::kNoteFieldNumber, note);
   if (mark) to.message(Message::kMarkFieldNumber, *mark);
   to.count(Message::kTimeMsFieldNumber, zigzag(event.time_ms));
   to.bits(Message::kIdLowFieldNumber, event.id.low);
   to.bits(Message::kIdHighFieldNumber, event.id.high);
-  to.count(Message::kVersionFieldNumber, kFormatVersion);
+  to.count(Message::kVersionFieldNumber, left_out.nothing() ? kFirstFormat : kFormatVersion);
   MARGIN_CHECK(static_cast<std::size_t>(end - to.begin()) <= most, "a record is no larger than what was made room for");
   out.append(reinterpret_cast<const char*>(to.begin()), static_cast<std::size_t>(end - to.begin()));
   if (room.size() > kRoomKept) room = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/digest_stream.h"
@@ -29,25 +30,20 @@ Pieces pieces_of(P& pool) {
   return std::move(*pool.continue_snapshot(std::numeric_limits<std::size_t>::max()));
 }
 
-// Puts them together, and gives each back. How many bytes the snapshot has.
-Result<std::size_t> keep(EventLog& log, std::string_view pool, std::uint64_t offset, Pieces pieces, const Pause& pause = {}) {
-  StoredSnapshot snapshot{.offset = offset};
-  std::size_t size = 0;
-  for (const std::string& piece : pieces) size += piece.size();
-  snapshot.bytes.reserve(size);
-  internal::DigestStream digest;
-  for (std::string& piece : pieces) {
-    snapshot.bytes += piece;
-    digest.add(piece);
-    std::string().swap(piece);
-    if (pause) pause();
-  }
-  snapshot.digest = digest.digest();
-  if (Status kept = log.keep_snapshot(pool, snapshot, pause); !kept) return kept.error();
-  return size;
+std::size_t bytes_in(const Pieces& pieces) {
+  return std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}, [](std::size_t sum, const auto& each) { return sum + each.size(); });
 }
 
-Result<std::size_t> fold_and_keep(EventLog& log, const std::string& pool, std::uint64_t upto, const Pause& pause) {
+Status keep(EventLog& log, std::string_view pool, std::uint64_t offset, Pieces pieces, const Pause& pause = {}) {
+  internal::DigestStream digest;
+  for (const std::string& piece : pieces) {
+    digest.add(piece);
+    if (pause) pause();
+  }
+  return log.keep_snapshot(pool, {offset, std::move(pieces), digest.digest()}, pause);
+}
+
+Status fold_and_keep(EventLog& log, const std::string& pool, std::uint64_t upto, const Pause& pause) {
   auto recovered = margin::recover(log, pool, upto, pause);
   if (!recovered) return recovered.error();
   return keep(log, pool, recovered->next, pieces_of(recovered->pool), pause);
@@ -385,15 +381,14 @@ void Service::continue_snapshot(ServedPool& pool, std::uint64_t offset) {
 }
 
 void Service::keep_snapshot(ServedPool& pool, std::uint64_t offset, Pieces pieces) {
+  // 0: meanwhile the state was folded anew, and wants one of its own.
+  if (pool.next_snapshot > 0) pool.next_snapshot = std::max(pool.next_snapshot, offset + bytes_in(pieces) / kBytesPerEvent);
   const auto shared = std::make_shared<Pieces>(std::move(pieces));
   background_.run([this, &pool, alive = alive_, name = pool.name(), offset, shared] {
-    const auto kept =
-        std::make_shared<Result<std::size_t>>(keep(log_, name, offset, std::move(*shared), [this] { background_.breathe(); }));
-    options_.post([this, &pool, alive, kept, offset] {
+    const auto kept = std::make_shared<Status>(keep(log_, name, offset, std::move(*shared), [this] { background_.breathe(); }));
+    options_.post([this, &pool, alive, kept] {
       if (!*alive) return;
       pool.snapshotting = false;
-      // 0: meanwhile the state was folded anew, and wants one of its own.
-      if (kept->ok() && pool.next_snapshot > 0) pool.next_snapshot = std::max(pool.next_snapshot, offset + kept->value() / kBytesPerEvent);
       if (!kept->ok()) options_.complain("pool " + pool.name() + ": no snapshot was kept: " + kept->error().message);
     });
   });
@@ -419,7 +414,7 @@ Status compact_before(EventLog& log, const PoolPosition& position, std::int64_t 
   auto before = first_since(log, position, horizon_ms);
   if (!before) return before.error();
   if (*before == position.first) return {};
-  if (const auto kept = fold_and_keep(log, position.pool, position.next, pause); !kept) return kept.error();
+  if (Status kept = fold_and_keep(log, position.pool, position.next, pause); !kept) return kept;
   return log.compact(position.pool, *before, audit);
 }
 
@@ -444,7 +439,7 @@ void Service::keep_snapshots() {
   background_.wait();
   for (const auto& [name, pool] : pools_) {
     if (pool->needs_fold() || pool->next_offset() == 0) continue;
-    const auto kept = keep(log_, name, pool->next_offset(), pieces_of(*pool));
+    const Status kept = keep(log_, name, pool->next_offset(), pieces_of(*pool));
     if (!kept) options_.complain("pool " + name + ": no snapshot was kept: " + kept.error().message);
   }
 }

@@ -157,6 +157,24 @@ std::vector<Event> one_of_each(double empty) {
   return events;
 }
 
+double factor_of(const RecordedResponse& response) {
+  return response.confidence.value_or(0.0) > 0.0 ? response.calibrated / *response.confidence : 1.0;
+}
+
+// As responses of a server's decisions mostly are: each has much in common with the others, and follows from little.
+void make_alike(DecisionMade& decision, Random& random) {
+  const bool channels = random.chance(0.7);
+  const bool confidences = random.chance(0.7);
+  const bool factors = random.chance(0.7);
+  const bool weights = random.chance(0.7);
+  for (RecordedResponse& each : decision.responses) {
+    if (channels) each.channel = decision.responses.front().channel;
+    if (confidences && each.confidence) each.confidence = static_cast<double>(random.below(10'001)) / 10'000.0;
+    if (factors) each.factor = factor_of(each);
+    if (weights) each.weight = each.calibrated;
+  }
+}
+
 }  // namespace
 
 std::vector<Event> full_events() { return one_of_each(0.0); }
@@ -165,6 +183,7 @@ std::vector<Event> empty_events() { return one_of_each(1.0); }
 Record random_record(Random& random) {
   Filler filler(random, 0.3);
   Record record{.offset = random.below(1'000'000), .event = filler.event(random.below(std::variant_size_v<EventBody>))};
+  if (auto* decision = std::get_if<DecisionMade>(&record.event.body); decision != nullptr && random.chance(0.5)) make_alike(*decision, random);
   if (random.chance(0.5)) filler.fill(record.note);
   if (random.chance(0.5)) {
     auto& [key, body] = record.mark.emplace();
@@ -178,14 +197,15 @@ Event typical_decision(std::size_t responses, Random& random) {
   for (std::size_t i = 0; i < responses; ++i) {
     decision.responses.push_back({.model = "provider/model-" + std::to_string(i),
                                   .channel = "verbalized",
-                                  .confidence = random.uniform(),
+                                  .confidence = static_cast<double>(1 + random.below(100)) / 100.0,
                                   .answer = static_cast<std::uint32_t>(i % 3),
                                   .answer_text = "The answer is " + std::to_string(i % 3),
                                   .calibrated = random.uniform(),
-                                  .factor = 0.9,
                                   .band = 2,
-                                  .n = 30.0,
-                                  .weight = random.uniform()});
+                                  .n = 30.0});
+    RecordedResponse& made = decision.responses.back();
+    made.factor = factor_of(made);
+    made.weight = made.calibrated;
   }
   for (const char* answer : {"0", "1", "2"}) decision.answers.push_back(digest_of(answer));
   decision.selected_model = "provider/model-0";

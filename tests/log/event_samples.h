@@ -15,7 +15,7 @@ namespace margin {
 [[nodiscard]] std::vector<Event> empty_events();
 // Anything in between, with any bytes in its texts and any finite double in its numbers.
 [[nodiscard]] Record random_record(Random& random);
-// A decision as a server records it: `responses` models, three answers, with texts.
+// A decision as a server records it: `responses` models, three answers, with texts. Its record leaves out all that can be left out.
 [[nodiscard]] Event typical_decision(std::size_t responses, Random& random);
 
 }  // namespace margin
