@@ -125,6 +125,25 @@ TEST_F(ServiceTest, ALargeStateIsKeptLessOften) {
   }
 }
 
+// What makes it hurry is that the next one is due.
+TEST_F(ServiceTest, ALargeSnapshotIsWrittenAtLeisureForAsLongAsItsSizeWarrants) {
+  open(10);
+  int looked_at = 0;
+  for (int i = 0; i < 1000; ++i) {
+    decide();
+    if (!pool().snapshotting) continue;
+    loop_.run_until([this] { return !pool().snapshot_under_way(); });
+    ASSERT_TRUE(pool().snapshotting) << "it is copied, and not said to be kept";
+    const std::uint64_t due = pool().next_snapshot;
+    loop_.run_until([this] { return !pool().snapshotting; });
+    const StoredSnapshot kept = log_.latest_snapshot("default").value().value();
+    EXPECT_GT(kept.bytes.size() / 256, 10);
+    EXPECT_EQ(due, kept.offset + kept.bytes.size() / 256);
+    ++looked_at;
+  }
+  EXPECT_GE(looked_at, 3);
+}
+
 TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
   for (int i = 0; i < 20; ++i) {
     const Uuid id = decide();
