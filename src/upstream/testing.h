@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <deque>
 #include <functional>
 #include <future>
@@ -64,6 +65,7 @@ class Peer {
   }
   // From now on the bytes are encrypted; false when the client does not want to.
   bool start_tls(SSL_CTX* context) {
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL, also while it accepts and reads, to a client that may be gone
     tls_.reset(SSL_new(context));
     SSL_set_fd(tls_.get(), fd_);
     return SSL_accept(tls_.get()) == 1;
