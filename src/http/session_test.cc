@@ -1,6 +1,8 @@
 // HTTP as clients speak it: keep-alive, pipelining, bodies, half-closed and broken connections, replies that come later.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <utility>
@@ -54,6 +56,32 @@ TEST(Session, PipelinedRequestsAreAnsweredInOrder) {
   for (int i = 0; i < 500; ++i) {
     ASSERT_EQ(client.answer().body, "POST /" + std::to_string(i) + " body" + std::to_string(i % 10));
   }
+}
+
+// Answers of one turn of the loop leave together, and yet the first of many do not wait for the last.
+TEST(Session, TheFirstAnswersOfALongTurnAreSentBeforeItsLastRequestIsServed) {
+  constexpr std::size_t kClients = 100;
+  std::vector<std::unique_ptr<Client>> clients;
+  std::size_t served = 0;
+  std::size_t served_before_an_answer_came = 0;
+  std::promise<void> all_served;
+  TestServer server([&](const Request&, Reply reply) {
+    const bool came = std::any_of(clients.begin(), clients.end(), [](const auto& client) { return client->has_something(); });
+    if (!came) ++served_before_an_answer_came;
+    std::move(reply).send(text("here"));
+    if (++served == kClients) all_served.set_value();
+  });
+  for (std::size_t i = 0; i < kClients; ++i) clients.push_back(std::make_unique<Client>(server.port()));
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.connections_open == kClients; }));
+  // While the loop stands still all of them ask, so that it finds them in one turn.
+  std::promise<void> asked;
+  server.loop().post([&] { asked.get_future().wait(); });
+  for (const auto& client : clients) client->get("/");
+  asked.set_value();
+  ASSERT_EQ(all_served.get_future().wait_for(std::chrono::milliseconds(kPatienceMs)), std::future_status::ready);
+  for (const auto& client : clients) EXPECT_EQ(client->answer().body, "here");
+  EXPECT_GE(served_before_an_answer_came, 2) << "they leave together";
+  EXPECT_LE(served_before_an_answer_came, kClients / 2);
 }
 
 TEST(Session, RepliesThatComeLaterKeepTheOrderOfPipelinedRequests) {

@@ -137,6 +137,11 @@ class Client {
     }
     return true;
   }
+  // Something of the server's has come that was not read yet.
+  [[nodiscard]] bool has_something() const {
+    pollfd ready{.fd = fd_, .events = POLLIN, .revents = 0};
+    return ::poll(&ready, 1, 0) == 1;
+  }
   void get(std::string_view path) { send("GET " + std::string(path) + " HTTP/1.1\r\nHost: test\r\n\r\n"); }
 
   // Reads one answer; `bodiless` for the answer to HEAD.
