@@ -1,8 +1,7 @@
 #include "log/left_out.h"
 
 #include <bit>
-#include <optional>
-#include <utility>
+#include <vector>
 
 namespace margin::internal {
 namespace {
@@ -20,15 +19,16 @@ std::optional<double> confidence_of(std::uint32_t written) {
   return written == 0 ? std::nullopt : std::optional<double>((written - 1) / kTenThousand);
 }
 
-// Nothing: it is not one of those that can be written so.
-std::optional<std::uint32_t> written(const std::optional<double>& confidence) {
-  if (!confidence) return 0;
-  if (!(*confidence >= 0.0 && *confidence <= 1.0)) return std::nullopt;
-  const auto number = static_cast<std::uint32_t>(*confidence * kTenThousand + 0.5) + 1;
-  return same(*confidence_of(number), *confidence) ? std::optional(number) : std::nullopt;
+// What is stored for it may mean another one.
+std::uint32_t nearest(double confidence) { return static_cast<std::uint32_t>(confidence * kTenThousand + 0.5) + 1; }
+
+bool can_be_listed(const std::optional<double>& confidence) {
+  return !confidence || (*confidence >= 0.0 && *confidence <= 1.0 && same(*confidence_of(nearest(*confidence)), *confidence));
 }
 
 }  // namespace
+
+std::uint32_t LeftOut::listed(const std::optional<double>& confidence) { return confidence ? nearest(*confidence) : 0; }
 
 LeftOut LeftOut::of(const DecisionMade& decision) {
   LeftOut left_out;
@@ -38,37 +38,29 @@ LeftOut LeftOut::of(const DecisionMade& decision) {
   bool factors = true;
   bool weights = true;
   bool confidences = true;
-  left_out.confidences_.reserve(responses.size());
   for (const RecordedResponse& response : responses) {
     channels = channels && response.channel == responses.front().channel;
     factors = factors && same(response.factor, factor_of(response));
     weights = weights && same(response.weight, response.calibrated);
-    const std::optional<std::uint32_t> number = confidences ? written(response.confidence) : std::nullopt;
-    confidences = number.has_value();
-    if (number) left_out.confidences_.push_back(*number);
+    confidences = confidences && can_be_listed(response.confidence);
   }
-  if (!confidences) left_out.confidences_.clear();
   left_out.bits_ = (channels ? kChannels : 0) | (factors ? kFactors : 0) | (weights ? kWeights : 0);
+  left_out.confidences_ = confidences;
   return left_out;
 }
 
-bool LeftOut::read(std::uint64_t bits, std::vector<std::uint32_t> confidences, std::size_t responses) {
-  if (bits > (kChannels | kFactors | kWeights) || (!confidences.empty() && confidences.size() != responses)) return false;
-  bits_ = static_cast<std::uint32_t>(bits);
-  confidences_ = std::move(confidences);
-  return true;
-}
-
-void LeftOut::put_back(DecisionMade& decision) const {
-  if (nothing()) return;
+bool LeftOut::put_back(std::uint64_t bits, std::span<const std::uint32_t> confidences, DecisionMade& decision) {
   std::vector<RecordedResponse>& responses = decision.responses;
+  if (bits > (kChannels | kFactors | kWeights) || (!confidences.empty() && confidences.size() != responses.size())) return false;
+  if (bits == 0 && confidences.empty()) return true;
   for (std::size_t i = 0; i < responses.size(); ++i) {
     RecordedResponse& response = responses[i];
-    if (channels() && i > 0) response.channel = responses.front().channel;
-    if (!confidences_.empty()) response.confidence = confidence_of(confidences_[i]);
-    if (factors()) response.factor = factor_of(response);
-    if (weights()) response.weight = response.calibrated;
+    if ((bits & kChannels) != 0 && i > 0) response.channel = responses.front().channel;
+    if (!confidences.empty()) response.confidence = confidence_of(confidences[i]);
+    if ((bits & kFactors) != 0) response.factor = factor_of(response);
+    if ((bits & kWeights) != 0) response.weight = response.calibrated;
   }
+  return true;
 }
 
 }  // namespace margin::internal

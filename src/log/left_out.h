@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <optional>
+#include <span>
 
 #include "margin/event.h"
 
@@ -13,13 +14,11 @@ class LeftOut {
  public:
   // What the record of this decision need not hold.
   static LeftOut of(const DecisionMade& decision);
-  // As a record says it; false: it says something else.
-  [[nodiscard]] bool read(std::uint64_t bits, std::vector<std::uint32_t> confidences, std::size_t responses);
-  // Fills in what a record did not hold.
-  void put_back(DecisionMade& decision) const;
+  // Fills in what a record did not hold, as it says: `bits`, and what stands in the list of confidences. False: it says something else.
+  [[nodiscard]] static bool put_back(std::uint64_t bits, std::span<const std::uint32_t> confidences, DecisionMade& decision);
 
   // Nothing is: the record is one of format 1.
-  [[nodiscard]] bool nothing() const { return bits_ == 0 && confidences_.empty(); }
+  [[nodiscard]] bool nothing() const { return bits_ == 0 && !confidences_; }
   // Every channel but that of the first response, which they share.
   [[nodiscard]] bool channels() const { return (bits_ & kChannels) != 0; }
   // Every factor: calibrated / confidence, and 1 where none or 0 is stated.
@@ -27,8 +26,10 @@ class LeftOut {
   // Every weight: it is the calibrated probability.
   [[nodiscard]] bool weights() const { return (bits_ & kWeights) != 0; }
   [[nodiscard]] std::uint32_t bits() const { return bits_; }
-  // In ten thousandths, and one more; 0: none is stated. Empty: they stand with the responses.
-  [[nodiscard]] const std::vector<std::uint32_t>& confidences() const { return confidences_; }
+  // Every confidence: they stand in a list of their own.
+  [[nodiscard]] bool confidences() const { return confidences_; }
+  // One as it stands there: in ten thousandths, and one more; 0: none is stated.
+  [[nodiscard]] static std::uint32_t listed(const std::optional<double>& confidence);
 
  private:
   static constexpr std::uint32_t kChannels = 1;
@@ -36,7 +37,7 @@ class LeftOut {
   static constexpr std::uint32_t kWeights = 4;
 
   std::uint32_t bits_ = 0;
-  std::vector<std::uint32_t> confidences_;
+  bool confidences_ = false;
 };
 
 }  // namespace margin::internal

@@ -68,10 +68,11 @@ class Backwards {
     for (std::size_t i = values.size(); i > 0; --i) fixed(std::bit_cast<std::uint64_t>(values[i - 1]));
     length(field, values.size() * sizeof(double));
   }
-  void counts(int field, const std::vector<std::uint32_t>& values) {
-    if (values.empty()) return;
+  // `count`: of what `value_at` tells.
+  template <class ValueAt>
+  void counts(int field, std::size_t count, const ValueAt& value_at) {
     const std::uint8_t* const end = at_;
-    for (std::size_t i = values.size(); i > 0; --i) varint(values[i - 1]);
+    for (std::size_t i = count; i > 0; --i) varint(value_at(i - 1));
     length(field, static_cast<std::size_t>(end - at_));
   }
   // `more`: what writing it depends on besides.
@@ -127,7 +128,7 @@ void put(const RecordedResponse& from, bool first, const LeftOut& left_out, Back
   to.count(Message::kAbstainedFieldNumber, abstained ? 1 : 0);
   to.text(Message::kAnswerTextFieldNumber, answer_text);
   to.count(Message::kAnswerFieldNumber, answer + 1);
-  if (left_out.confidences().empty()) to.real(Message::kConfidenceFieldNumber, confidence);
+  if (!left_out.confidences()) to.real(Message::kConfidenceFieldNumber, confidence);
   if (first || !left_out.channels()) to.text(Message::kChannelFieldNumber, channel);
   to.text(Message::kModelFieldNumber, model);
 }
@@ -164,7 +165,9 @@ void put(const DecisionMade& from, const LeftOut& left_out, Backwards& to) {
   using Message = wire::DecisionMade;
   const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
                decisive, audit_rate, probe, vote, propensity] = from;
-  to.counts(Message::kConfidencesFieldNumber, left_out.confidences());
+  if (left_out.confidences()) {
+    to.counts(Message::kConfidencesFieldNumber, responses.size(), [&](std::size_t i) { return LeftOut::listed(responses[i].confidence); });
+  }
   to.count(Message::kLeftOutFieldNumber, left_out.bits());
   if (propensity != 1.0) to.present(Message::kPropensityFieldNumber, propensity);
   to.text(Message::kVoteFieldNumber, vote);
@@ -398,9 +401,8 @@ void take(Forwards& from, DecisionMade& to) {
   from.flag(Message::kProbeFieldNumber, probe);
   from.text(Message::kVoteFieldNumber, vote);
   if (!from.present(Message::kPropensityFieldNumber, propensity)) propensity = 1.0;
-  LeftOut left_out;
-  const std::uint64_t bits = from.count(Message::kLeftOutFieldNumber, std::numeric_limits<std::uint64_t>::max());
-  left_out.read(bits, from.counts(Message::kConfidencesFieldNumber), responses.size()) ? left_out.put_back(to) : from.fail();
+  const std::uint64_t left_out = from.count(Message::kLeftOutFieldNumber, std::numeric_limits<std::uint64_t>::max());
+  if (!LeftOut::put_back(left_out, from.counts(Message::kConfidencesFieldNumber), to)) from.fail();
 }
 
 void take(Forwards& from, RequestMark& to) {

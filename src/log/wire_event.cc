@@ -187,9 +187,8 @@ bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
   vote = from.vote();
   propensity = from.has_propensity() ? from.propensity() : 1.0;
   for (const wire::DecisiveModel& each : from.decisive()) decisive.push_back({each.model(), each.answer() - 1});
-  LeftOut left_out;
-  if (!left_out.read(from.left_out(), {from.confidences().begin(), from.confidences().end()}, responses.size())) return false;
-  left_out.put_back(to);
+  const auto& confidences = from.confidences();
+  if (!LeftOut::put_back(from.left_out(), {confidences.data(), static_cast<std::size_t>(confidences.size())}, to)) return false;
   return from_wire(from.sure(), sure) && from.kind() <= static_cast<std::uint32_t>(AnswerKind::kText);
 }
 

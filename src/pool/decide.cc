@@ -105,7 +105,7 @@ void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& t
     response.weight = tally.weights[i];
     if (has_terms) response.terms = vote.explain(ballots, i);
   }
-  Tally again;
+  thread_local Tally again;  // the room of the last one
   const auto absences = decisive_absences(vote, ballots, tally.weights, tally, again, kAbsencesMax, room);
   decision.decisive.reserve(absences.size());
   for (const Absence& absence : absences) {
@@ -132,7 +132,7 @@ void decide_seated(Draft& draft, std::span<const Seat> seats, const Members& mem
   }
   const Electorate electorate = number_answers(seats, decision, room);
 
-  Tally tally;
+  thread_local Tally tally;  // likewise
   vote.tally(electorate.ballots, electorate.answers, tally);
   decision.sure.status = trust.status();
   if (tally.winner != kNoAnswer) {
@@ -153,7 +153,7 @@ void decide_seated(Draft& draft, std::span<const Seat> seats, const Members& mem
     decision.sure = trust.of(decision.share);
     name_audits(draft.audits, seats, decision);
   }
-  decision.scores = std::move(tally.scores);
+  decision.scores = tally.scores;
   decision.scores.resize(decision.answers.size(), 0.0);
   decision.abstained = decision.max_error && !decision.sure.promises(*decision.max_error);
 }
