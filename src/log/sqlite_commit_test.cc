@@ -7,7 +7,10 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include "log/sqlite_log_fixture.h"
 
@@ -75,6 +78,51 @@ TEST_F(SqliteCommitTest, ALockedStoreFailsTheAppendAndIsWritableAgainByItself) {
   for (int i = 0; i < 2'000 && !log_->writable().ok(); ++i) usleep(5'000);
   EXPECT_TRUE(log_->writable().ok());
   append(4, 5);
+}
+
+// The file of the tail that holds the text, and where.
+std::pair<std::string, std::streamoff> place_in_tail(const std::string& store, const std::string& text) {
+  for (const char* suffix : {".tail0", ".tail1"}) {
+    std::ifstream file(store + suffix, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    if (const std::size_t at = bytes.find(text); at != std::string::npos) return {store + suffix, static_cast<std::streamoff>(at)};
+  }
+  return {};
+}
+
+void put(const std::pair<std::string, std::streamoff>& place, char byte) {
+  std::fstream file(place.first, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(place.second);
+  file.put(byte);
+}
+
+TEST_F(SqliteCommitTest, ATailThatCannotBeReadBackIsNotEmptied) {
+  open({.durability = Durability::kProcess, .busy_wait = std::chrono::seconds(60)});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  // The first file waits for the other program, so the second is not read yet.
+  std::uint64_t events = 0;
+  std::jthread settling([&] { static_cast<void>(log_->settle()); });
+  while (std::filesystem::file_size(path() + ".tail1") == 0) {
+    commit(events, events + 1);
+    ++events;
+  }
+  for (const std::uint64_t end = events + 3; events < end; ++events) commit(events, events + 1);
+  const auto place = place_in_tail(path(), "model " + std::to_string(events - 2));
+  ASSERT_EQ(place.first, path() + ".tail1");
+  put(place, 'M');
+  sqlite3_close(other);
+  settling.join();
+  const Status settled = log_->settle();
+  ASSERT_FALSE(settled.ok()) << "what was acknowledged would be gone";
+  EXPECT_EQ(settled.error().code, ErrorCode::kCorrupt);
+  EXPECT_FALSE(append_now(*log_, "p", numbered_event(events)).ok());
+  put(place, 'm');
+  EXPECT_TRUE(log_->settle().ok());
+  EXPECT_EQ(log_->read("p", 0, 100'000)->size(), events);
+  append(events, events + 1);
 }
 
 std::atomic<int> disk_failures = 0;

@@ -58,10 +58,11 @@ bool write_all(int file, std::string_view bytes, std::uint64_t at) {
 
 std::string tail_path(const std::string& store, std::size_t file) { return store + ".tail" + std::to_string(file); }
 
-TailReader::TailReader(int file, const Digest& store, std::vector<char> room) : file_(file), room_(std::move(room)) {
+TailReader::TailReader(int file, const Digest& store, std::vector<char> room, std::uint64_t bytes_max)
+    : file_(file), room_(std::move(room)) {
   struct stat found {};
   if (file < 0 || fstat(file, &found) != 0) return;
-  file_bytes_ = static_cast<std::uint64_t>(found.st_size);
+  file_bytes_ = std::min(static_cast<std::uint64_t>(found.st_size), bytes_max);
   if (!fill(kTailHead)) return;
   const auto turn = integer_at<std::uint64_t>(at_hand(0), kMagic.size() + 8);
   const std::string head = head_of(turn, store);
@@ -256,7 +257,7 @@ Tail::HandedOver Tail::hand_over() {
   const bool before = files_[other].length != 0;
   const std::size_t file = before ? other : written_;
   if (!before) written_ = other;
-  return {.file = file, .descriptor = files_[file].descriptor.get(), .empty = files_[file].length == 0};
+  return {.file = file, .descriptor = files_[file].descriptor.get(), .length = files_[file].length, .empty = files_[file].length == 0};
 }
 
 void Tail::release(const HandedOver& handed, bool erase) {

@@ -202,15 +202,15 @@ Status TailedWriter::carry_everything_over(Left left) {
 
 Status TailedWriter::carry_over(Left left) {
   const Tail::HandedOver file = tail_.hand_over();
-  Status status = file.empty ? Status() : add(file.descriptor);
+  Status status = file.empty ? Status() : add(file);
   if (status.ok() && !file.empty && options_.sync) status = use([](SqliteWriter& writer) { return writer.put_on_disk(); });
   if (status.ok()) tail_.release(file, left == Left::kNothing);
   failed_ = !status.ok();
   return status;
 }
 
-Status TailedWriter::add(int file) {
-  TailReader reader(file, acknowledged_.store, std::move(room_));
+Status TailedWriter::add(const Tail::HandedOver& file) {
+  TailReader reader(file.descriptor, acknowledged_.store, std::move(room_), file.length);
   Status status;
   for (std::span<const TailRecord> records;
        status.ok() && !(records = reader.next(std::clamp(tail_.length() / kPieceShare, kPieceBytes, kPieceBytesMax))).empty();) {
@@ -220,6 +220,10 @@ Status TailedWriter::add(int file) {
       return added;
     });
     breathe();
+  }
+  if (status.ok() && reader.end() != file.length) {
+    status = {ErrorCode::kCorrupt, "the tail is damaged: it has " + std::to_string(file.length) + " bytes, and can be read up to byte " +
+                                       std::to_string(reader.end())};
   }
   room_ = std::move(reader).room();
   if (room_.size() > kRoomForReading) room_ = {};
