@@ -205,18 +205,24 @@ Status SqliteLog::restore(const std::string& backup, const std::string& target) 
 // Beside the target first: a copy that was cut off must not look like one.
 Status SqliteLog::copy_to(const std::string& target, const std::function<void()>& before_renaming) {
   const std::string partial = target + ".partial";
-  unlink(partial.c_str());
+  const auto remove = [&partial] {
+    for (const char* suffix : {"", "-wal", "-shm"}) unlink((partial + suffix).c_str());
+  };
+  remove();
   const internal::TailContent tail = this->tail();
   Status status = reader_.copy_to(partial);
   if (status.ok() && !tail.records().empty()) {
     internal::SqliteWriter copy;
     status = copy.open(partial, {});
     if (status.ok()) status = copy.add(tail.records());
+    if (status.ok()) status = copy.empty_journal();
     copy.close();
+    // Without its journal, which goes when all of it is in the file, the copy would not be whole.
+    if (status.ok() && file_bytes(partial + "-wal") > 0) status = {ErrorCode::kUnavailable, "its journal cannot be put into it"};
   }
   if (status.ok()) before_renaming();
   if (status.ok() && rename(partial.c_str(), target.c_str()) == 0) return {};
-  unlink(partial.c_str());
+  remove();
   return status.ok() ? Status(ErrorCode::kUnavailable, target + ": cannot be made") : named(target, status.error());
 }
 

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 #include "log/recovery.h"
 #include "log/sqlite_log_fixture.h"
@@ -272,6 +275,34 @@ TEST_F(SqliteLogTest, ABackupIsMadeWhileEventsAreAppended) {
   EXPECT_TRUE(verify(*backup)->sound());
   EXPECT_EQ(verify(*backup)->pools[0].events, next);
   EXPECT_EQ(append_now(*backup, "p", numbered_event(9999)).value(), next);
+}
+
+// What the tail holds is added to the copy through a journal of its own.
+TEST_F(SqliteLogTest, ABackupThatFindsNoRoomForTheTailIsNone) {
+  open({.busy_wait = std::chrono::seconds(60)});
+  append(0, 10'000);
+  ASSERT_TRUE(log_->backup(folder_.file("first.db")).ok());
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  commit(10'000, 11'000);
+  std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit limit {};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlim_t before = std::exchange(limit.rlim_cur, std::filesystem::file_size(folder_.file("first.db")));
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const Status full = log_->backup(folder_.file("second.db"));
+  limit.rlim_cur = before;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_FALSE(full.ok());
+  for (const char* suffix : {"", ".partial", ".partial-wal", ".partial-shm"}) {
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("second.db") + suffix)) << suffix;
+  }
+  ASSERT_TRUE(log_->backup(folder_.file("second.db")).ok());
+  EXPECT_EQ(SqliteLog::look(folder_.file("second.db")).value()->pools()->front().next, 11'000);
+  sqlite3_close(other);
 }
 
 TEST_F(SqliteLogTest, ABackupPutInPlaceOfALongerStoreIsItsNewTruth) {
