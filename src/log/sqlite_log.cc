@@ -159,19 +159,29 @@ Status SqliteLog::keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, 
   if (Status settled = writer_.settle_at_leisure(); !settled) return settled;
   const Result<std::int64_t> number = writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot.offset, snapshot.digest); });
   if (!number) return number.error();
+  Status written = write_snapshot(*number, std::move(snapshot), pause);
+  if (!written) {
+    writer_.use([&](internal::SqliteWriter& writer) { writer.abandon_snapshot(*number); });
+    // Where this fails too, the next one takes it away.
+    static_cast<void>(repeat(drop_parts));
+    return written;
+  }
+  return repeat(drop_parts);
+}
+
+Status SqliteLog::write_snapshot(std::int64_t number, SnapshotToKeep snapshot, const Pause& pause) {
   std::int64_t part = 0;
   for (std::string& piece : snapshot.pieces) {
     const std::string bytes = std::move(piece);  // given back when it is in the store
     for (std::size_t at = 0; at < bytes.size(); at += kSnapshotPartBytes, ++part) {
       if (Status room = writer_.wait_for_room(); !room) return room;
       const std::string_view some = std::string_view(bytes).substr(at, kSnapshotPartBytes);
-      if (Status added = writer_.use([&](internal::SqliteWriter& writer) { return writer.add_part(*number, part, some); }); !added)
+      if (Status added = writer_.use([&](internal::SqliteWriter& writer) { return writer.add_part(number, part, some); }); !added)
         return added;
       if (pause) pause();
     }
   }
-  if (Status status = writer_.use([&](internal::SqliteWriter& writer) { return writer.finish_snapshot(*number); }); !status) return status;
-  return repeat(drop_parts);
+  return writer_.use([&](internal::SqliteWriter& writer) { return writer.finish_snapshot(number); });
 }
 
 Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) {

@@ -221,6 +221,27 @@ TEST_F(SqliteLogTest, AnInterruptedSnapshotLeavesNothing) {
   sql("CREATE TABLE empty (x CHECK (x IS NULL)); INSERT INTO empty SELECT 1 FROM snapshot_parts");
 }
 
+TEST_F(SqliteLogTest, ASnapshotThatFindsNoRoomTakesNone) {
+  open();
+  append(0, 1);
+  open({.pages_max = 200});
+  const auto keep = [this](std::size_t bytes) {
+    const std::string state(bytes, 's');
+    return log_->keep_snapshot("p", {.offset = 1, .bytes = state, .digest = digest_of(state)});
+  };
+  ASSERT_TRUE(keep(100'000).ok());
+  for (int i = 0; i < 3; ++i) {
+    const Status full = keep(10'000'000);
+    ASSERT_FALSE(full.ok());
+    EXPECT_NE(full.error().message.find("full"), std::string::npos) << full.error().message;
+    EXPECT_EQ(value_of("SELECT count(*) FROM snapshots"), "1");
+    EXPECT_EQ(value_of("SELECT count(DISTINCT snapshot) FROM snapshot_parts"), "1");
+  }
+  EXPECT_EQ(log_->latest_snapshot("p").value()->bytes.size(), 100'000U);
+  EXPECT_TRUE(keep(200'000).ok());
+  append(1, 100);
+}
+
 TEST_F(SqliteLogTest, ADamagedSnapshotIsFoundAndRecoveryGoesRoundIt) {
   open();
   LivePool live(*log_, "p");
