@@ -150,6 +150,7 @@ Status SqliteLog::repeat(const std::function<Result<bool>(internal::SqliteWriter
     const Result<bool> more = writer_.use(step);
     if (!more) return more.error();
     if (!*more) return {};
+    if (Status room = writer_.wait_for_room(); !room) return room;
   }
 }
 
