@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "log/event_log.h"
+
 namespace margin::internal {
 namespace {
 
@@ -20,6 +22,11 @@ std::optional<double> confidence_of(std::uint32_t written) {
   return written == 0 ? std::nullopt : std::optional<double>((written - 1) / kTenThousand);
 }
 
+// Whether the first channel may stand for all.
+bool stands_for_all(const std::vector<RecordedResponse>& responses) {
+  return responses.empty() || responses.front().channel.size() <= kRecordBytesMax / responses.size();
+}
+
 // Nothing: it is not one of those that can be written so.
 std::optional<std::uint32_t> written(const std::optional<double>& confidence) {
   if (!confidence) return 0;
@@ -34,7 +41,7 @@ LeftOut LeftOut::of(const DecisionMade& decision) {
   LeftOut left_out;
   const std::vector<RecordedResponse>& responses = decision.responses;
   if (responses.empty()) return left_out;
-  bool channels = responses.size() > 1 && !responses.front().channel.empty();
+  bool channels = responses.size() > 1 && !responses.front().channel.empty() && stands_for_all(responses);
   bool factors = true;
   bool weights = true;
   bool confidences = true;
@@ -52,8 +59,10 @@ LeftOut LeftOut::of(const DecisionMade& decision) {
   return left_out;
 }
 
-bool LeftOut::read(std::uint64_t bits, std::vector<std::uint32_t> confidences, std::size_t responses) {
-  if (bits > (kChannels | kFactors | kWeights) || (!confidences.empty() && confidences.size() != responses)) return false;
+bool LeftOut::read(std::uint64_t bits, std::vector<std::uint32_t> confidences, const DecisionMade& decision) {
+  const std::vector<RecordedResponse>& responses = decision.responses;
+  if (bits > (kChannels | kFactors | kWeights) || (!confidences.empty() && confidences.size() != responses.size())) return false;
+  if ((bits & kChannels) != 0 && !stands_for_all(responses)) return false;
   bits_ = static_cast<std::uint32_t>(bits);
   confidences_ = std::move(confidences);
   return true;

@@ -13,8 +13,8 @@ class LeftOut {
  public:
   // What the record of this decision need not hold.
   static LeftOut of(const DecisionMade& decision);
-  // As a record says it; false: it says something else.
-  [[nodiscard]] bool read(std::uint64_t bits, std::vector<std::uint32_t> confidences, std::size_t responses);
+  // As the record of this decision says it; false: it says something else, or more would be put back than a record may hold.
+  [[nodiscard]] bool read(std::uint64_t bits, std::vector<std::uint32_t> confidences, const DecisionMade& decision);
   // Fills in what a record did not hold.
   void put_back(DecisionMade& decision) const;
 

@@ -400,7 +400,7 @@ void take(Forwards& from, DecisionMade& to) {
   if (!from.present(Message::kPropensityFieldNumber, propensity)) propensity = 1.0;
   LeftOut left_out;
   const std::uint64_t bits = from.count(Message::kLeftOutFieldNumber, std::numeric_limits<std::uint64_t>::max());
-  left_out.read(bits, from.counts(Message::kConfidencesFieldNumber), responses.size()) ? left_out.put_back(to) : from.fail();
+  left_out.read(bits, from.counts(Message::kConfidencesFieldNumber), to) ? left_out.put_back(to) : from.fail();
 }
 
 void take(Forwards& from, RequestMark& to) {

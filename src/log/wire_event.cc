@@ -188,7 +188,7 @@ bool from_wire(const wire::DecisionMade& from, DecisionMade& to) {
   propensity = from.has_propensity() ? from.propensity() : 1.0;
   for (const wire::DecisiveModel& each : from.decisive()) decisive.push_back({each.model(), each.answer() - 1});
   LeftOut left_out;
-  if (!left_out.read(from.left_out(), {from.confidences().begin(), from.confidences().end()}, responses.size())) return false;
+  if (!left_out.read(from.left_out(), {from.confidences().begin(), from.confidences().end()}, to)) return false;
   left_out.put_back(to);
   return from_wire(from.sure(), sure) && from.kind() <= static_cast<std::uint32_t>(AnswerKind::kText);
 }
