@@ -134,17 +134,26 @@ std::span<const TailRecord> TailReader::next(std::size_t bytes_min) {
 
 TailContent TailContent::read(const std::string& store_path, const Digest& store) {
   struct Part {
-    std::uint64_t turn;
+    std::uint64_t turn = 0;
     std::vector<char> bytes;
     std::vector<TailRecord> records;
   };
-  std::vector<Part> parts;
-  for (std::size_t file = 0; file < kTailFiles; ++file) {
+  std::array<Part, kTailFiles> parts;
+  const auto read_file = [&](std::size_t file) {
     const Descriptor descriptor(::open(tail_path(store_path, file).c_str(), O_RDONLY | O_CLOEXEC));
     TailReader reader(descriptor.get(), store);
     const std::span<const TailRecord> records = reader.next(std::numeric_limits<std::size_t>::max());
-    if (!records.empty()) parts.push_back({reader.turn(), std::move(reader).room(), {records.begin(), records.end()}});
-  }
+    parts[file].records.assign(records.begin(), records.end());
+    parts[file].turn = reader.turn();
+    parts[file].bytes = std::move(reader).room();
+  };
+  // A file of a later turn than the one that was read before it: that one may have got more meanwhile, and has all of it now.
+  std::size_t last = 0;
+  read_file(last);
+  do {
+    last = 1 - last;
+    read_file(last);
+  } while (parts[last].turn > parts[1 - last].turn);
   std::sort(parts.begin(), parts.end(), [](const Part& left, const Part& right) { return left.turn < right.turn; });
   TailContent content;
   for (Part& part : parts) {

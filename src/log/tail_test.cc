@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "log/log_fixture.h"
 #include "margin/random.h"
@@ -207,6 +209,26 @@ TEST_F(TailTest, OnlyWhatWasAppendedIsPutOnTheDisk) {
   EXPECT_EQ(synced, 3) << "both files";
   append(1);
   EXPECT_FALSE(tail_.put_on_disk([](int) { return -1; }));
+}
+
+// Whoever reads both files while they take turns misses nothing between what it finds.
+TEST_F(TailTest, IsReadWithoutGapsWhileItIsWritten) {
+  std::atomic<bool> over = false;
+  std::jthread writing([&] {
+    while (!over) {
+      append(1);
+      const Tail::HandedOver file = tail_.hand_over();
+      append(1);
+      tail_.release(file, false);
+    }
+  });
+  bool gap = false;
+  for (int i = 0; i < 20'000 && !gap; ++i) {
+    const std::vector<std::uint64_t> read = numbers();
+    gap = !read.empty() && read != from_to(read.front(), read.front() + read.size());
+  }
+  EXPECT_FALSE(gap);
+  over = true;
 }
 
 TEST_F(TailTest, ClosingRemovesWhatIsEmptyAndKeepsWhatIsNot) {
