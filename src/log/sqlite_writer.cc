@@ -148,10 +148,10 @@ void SqliteWriter::close() {
       return {};
     }));
   }
-  for (Statement* statement : {&select_pool_, &insert_pool_, &update_pool_, &insert_row_, &insert_stray_, &select_rows_, &update_row_,
-                               &delete_rows_, &delete_strays_, &insert_audit_, &latest_snapshot_, &insert_snapshot_, &insert_part_,
-                               &complete_snapshot_, &replace_snapshots_, &trim_snapshots_, &drop_old_snapshots_, &drop_parts_, &drop_parts_of_,
-                               &drop_snapshot_}) {
+  for (Statement* statement : {&select_pool_,     &insert_pool_,        &update_pool_, &insert_row_,        &insert_stray_,
+                               &select_rows_,     &update_row_,         &delete_rows_, &delete_strays_,     &insert_audit_,
+                               &latest_snapshot_, &insert_snapshot_,    &insert_part_, &complete_snapshot_, &replace_snapshots_,
+                               &trim_snapshots_,  &drop_old_snapshots_, &drop_parts_,  &drop_parts_of_,     &drop_snapshot_}) {
     *statement = Statement();
   }
   journal_ = Descriptor();

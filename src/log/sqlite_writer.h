@@ -119,12 +119,12 @@ class SqliteWriter {
   PacedFile paced_;  // before the connection, which uses it
   Database database_;
   std::vector<std::int64_t> abandoned_;  // snapshots
-  Partitions partitions_;         // what the store says, read when first needed
-  Descriptor journal_;            // for put_on_disk()
-  bool journal_damaged_ = false;  // the disk did not take it
+  Partitions partitions_;                // what the store says, read when first needed
+  Descriptor journal_;                   // for put_on_disk()
+  bool journal_damaged_ = false;         // the disk did not take it
   std::atomic<int> journal_pages_ = 0;
-  int tried_pages_ = 0;   // its length when it was last carried over and yet did not begin anew: somebody reads it
-  int handed_pages_ = 0;  // of it, to the disk
+  std::atomic<int> tried_pages_ = 0;  // its length when it was last carried over and yet did not begin anew: somebody reads it
+  int handed_pages_ = 0;              // of it, to the disk
   std::int64_t page_bytes_ = 0;
 
   Statement select_pool_;
