@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "log/codec.h"
@@ -27,9 +28,23 @@ std::uint64_t file_bytes(const std::string& path) {
   return stat(path.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
 }
 
+// SQLite's journal stands beside the file that a link leads to, and so must all else that belongs to a store.
+std::string file_behind(const std::string& path) {
+  constexpr int kLinksMax = 40;
+  std::error_code error;
+  std::filesystem::path file = path;
+  for (int i = 0; i < kLinksMax && std::filesystem::is_symlink(file, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / next;
+  }
+  return file.string();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, const SqliteLogOptions& options) {
+Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path, const SqliteLogOptions& options) {
+  const std::string path = file_behind(named_path);
   std::unique_ptr<SqliteLog> log(new SqliteLog(path));
   Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(path));
   if (!lease) return lease.error();
@@ -53,7 +68,8 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, cons
   return log;
 }
 
-Result<std::unique_ptr<SqliteLog>> SqliteLog::look(const std::string& path) {
+Result<std::unique_ptr<SqliteLog>> SqliteLog::look(const std::string& named_path) {
+  const std::string path = file_behind(named_path);
   std::unique_ptr<SqliteLog> log(new SqliteLog(path));
   if (Status status = log->reader_.open(path, SqliteLogOptions().busy_wait); !status) return named(path, status.error());
   return log;
@@ -198,7 +214,8 @@ Status SqliteLog::backup(const std::string& target) {
   return copy_to(target, [] {});
 }
 
-Status SqliteLog::restore(const std::string& backup, const std::string& target) {
+Status SqliteLog::restore(const std::string& backup, const std::string& named_target) {
+  const std::string target = file_behind(named_target);
   const Result<std::unique_ptr<SqliteLog>> source = look(backup);
   if (!source) return source.error();
   if (Status status = (*source)->check_file(); !status) return named(backup, status.error());

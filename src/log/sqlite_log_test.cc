@@ -40,6 +40,22 @@ TEST_F(SqliteLogTest, ACrashedStoreHasEverythingThatWasAcknowledged) {
   append(50, 51);
 }
 
+TEST_F(SqliteLogTest, AStoreBehindALinkIsTheSameStore) {
+  const std::string link = folder_.file("link.db");
+  std::filesystem::create_symlink("store.db", link);
+  log_ = SqliteLog::open(link).value();
+  append(0, 3);
+  EXPECT_EQ(SqliteLog::open(path()).error().code, ErrorCode::kUnavailable) << "it has the lease";
+  open({.busy_wait = std::chrono::seconds(60)});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  commit(3, 5);
+  EXPECT_EQ(SqliteLog::look(link).value()->read("p", 0, 10)->size(), 5U) << "the tail too";
+  sqlite3_close(other);
+}
+
 TEST_F(SqliteLogTest, AStoreThatWasClosedIsOneFile) {
   open();
   append(0, 50);
