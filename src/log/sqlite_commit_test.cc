@@ -1,6 +1,7 @@
 // Commits of the SQLite store: what shares one, who makes it, whom it waits for, and what a disk that fails leaves.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -216,6 +217,30 @@ TEST_F(SqliteCommitTest, ACommitDoesNotWaitForAnotherProgram) {
   sqlite3_close(other);
   append(100, 101);
   EXPECT_EQ(log_->read("p", 0, 1000)->size(), 101U);
+}
+
+// A server with many connections may have no descriptor left; what is in the tail is not told to be absent then.
+TEST_F(SqliteCommitTest, ATailThatCannotBeOpenedIsNotTakenForEmpty) {
+  open({.durability = Durability::kProcess, .busy_wait = std::chrono::seconds(60)});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  commit(0, 3);
+  EXPECT_TRUE(log_->find("p", numbered_event(1).id).value().has_value());
+  struct rlimit limit {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t before = std::exchange(limit.rlim_cur, rlim_t{3});
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const auto found = log_->find("p", numbered_event(1).id);
+  const auto read = log_->read("p", 0, 10);
+  const auto pools = log_->pools();
+  limit.rlim_cur = before;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_EQ(found.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(read.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(pools.error().code, ErrorCode::kUnavailable);
+  sqlite3_close(other);
 }
 
 std::atomic<bool> disk_is_held = false;

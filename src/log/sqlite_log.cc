@@ -91,16 +91,17 @@ void SqliteLog::on_commit(std::function<void()> listener) {
   if (queue_) queue_->on_commit(std::move(listener));
 }
 
-internal::TailContent SqliteLog::tail() {
+Result<internal::TailContent> SqliteLog::tail() {
   return queue_ && writer_.tail_is_empty() ? internal::TailContent() : internal::TailContent::read(path_, reader_.store());
 }
 
 Result<std::vector<Record>> SqliteLog::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
-  const internal::TailContent tail = this->tail();
+  const Result<internal::TailContent> tail = this->tail();
+  if (!tail) return tail.error();
   std::size_t bytes = 0;
   Result<std::vector<Record>> records = reader_.read(pool, from, records_max, bytes);
   if (!records) return records;
-  for (const internal::TailRecord& each : tail.records()) {
+  for (const internal::TailRecord& each : tail->records()) {
     if (each.pool != pool || each.offset != from + records->size()) continue;
     if (records->size() >= std::min(records_max, internal::kReadRecordsMax) || bytes >= internal::kReadBytesMax) break;
     Result<Record> record = internal::decode(each.bytes, pool, each.offset);
@@ -112,10 +113,11 @@ Result<std::vector<Record>> SqliteLog::read(std::string_view pool, std::uint64_t
 }
 
 Result<std::optional<Record>> SqliteLog::find(std::string_view pool, const Uuid& id) {
-  const internal::TailContent tail = this->tail();
+  const Result<internal::TailContent> tail = this->tail();
+  if (!tail) return tail.error();
   Result<std::optional<Record>> found = reader_.find(pool, id);
   if (!found || *found) return found;
-  for (const internal::TailRecord& each : tail.records()) {
+  for (const internal::TailRecord& each : tail->records()) {
     if (each.id != id || each.pool != pool) continue;
     Result<Record> record = internal::decode(each.bytes, pool, each.offset);
     if (!record) return record.error();
@@ -125,10 +127,11 @@ Result<std::optional<Record>> SqliteLog::find(std::string_view pool, const Uuid&
 }
 
 Result<std::vector<PoolPosition>> SqliteLog::pools() {
-  const internal::TailContent tail = this->tail();
+  const Result<internal::TailContent> tail = this->tail();
+  if (!tail) return tail.error();
   Result<std::vector<PoolPosition>> pools = reader_.pools();
   if (!pools) return pools;
-  for (const internal::TailRecord& each : tail.records()) {
+  for (const internal::TailRecord& each : tail->records()) {
     const auto place = std::lower_bound(pools->begin(), pools->end(), each.pool,
                                         [](const PoolPosition& position, std::string_view name) { return position.pool < name; });
     if (place == pools->end() || place->pool != each.pool) {
@@ -237,12 +240,13 @@ Status SqliteLog::copy_to(const std::string& target, const std::function<void()>
     for (const char* suffix : {"", "-wal", "-shm"}) unlink((partial + suffix).c_str());
   };
   remove();
-  const internal::TailContent tail = this->tail();
+  const Result<internal::TailContent> tail = this->tail();
+  if (!tail) return tail.error();
   Status status = reader_.copy_to(partial);
-  if (status.ok() && !tail.records().empty()) {
+  if (status.ok() && !tail->records().empty()) {
     internal::SqliteWriter copy;
     status = copy.open(partial, {});
-    if (status.ok()) status = copy.add(tail.records());
+    if (status.ok()) status = copy.add(tail->records());
     if (status.ok()) status = copy.empty_journal();
     copy.close();
     // Without its journal, which goes when all of it is in the file, the copy would not be whole.

@@ -83,7 +83,7 @@ class SqliteLog final : public EventLog {
   // Repeats a step with the file, letting others use it in between, until it returns false.
   Status repeat(const std::function<Result<bool>(internal::SqliteWriter&)>& step);
   // To be asked for before the file is read: it may hold what is in the file by then, and nothing is in neither.
-  internal::TailContent tail();
+  Result<internal::TailContent> tail();
 
   const std::string path_;
   internal::Lease lease_;

@@ -79,6 +79,7 @@ bool TailReader::fill(std::size_t bytes) {
     room_.resize(std::max({room_.size(), at_hand_ + kReadAtLeast, taken_ + bytes}));
     const ssize_t got = pread(file_, room_.data() + at_hand_, room_.size() - at_hand_, static_cast<off_t>(read_));
     if (got < 0 && errno == EINTR) continue;
+    failed_ = got < 0;
     if (got <= 0) return false;
     at_hand_ += static_cast<std::size_t>(got);
     read_ += static_cast<std::uint64_t>(got);
@@ -132,27 +133,32 @@ std::span<const TailRecord> TailReader::next(std::size_t bytes_min) {
   return records_;
 }
 
-TailContent TailContent::read(const std::string& store_path, const Digest& store) {
+Result<TailContent> TailContent::read(const std::string& store_path, const Digest& store) {
   struct Part {
     std::uint64_t turn = 0;
     std::vector<char> bytes;
     std::vector<TailRecord> records;
   };
   std::array<Part, kTailFiles> parts;
-  const auto read_file = [&](std::size_t file) {
-    const Descriptor descriptor(::open(tail_path(store_path, file).c_str(), O_RDONLY | O_CLOEXEC));
+  const auto read_file = [&](std::size_t file) -> Status {
+    const std::string path = tail_path(store_path, file);
+    const auto unreadable = [&path] { return Error{ErrorCode::kUnavailable, path + ": cannot be read: " + std::strerror(errno)}; };
+    const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!descriptor.open() && errno != ENOENT) return unreadable();
     TailReader reader(descriptor.get(), store);
     const std::span<const TailRecord> records = reader.next(std::numeric_limits<std::size_t>::max());
+    if (reader.failed()) return unreadable();
     parts[file].records.assign(records.begin(), records.end());
     parts[file].turn = reader.turn();
     parts[file].bytes = std::move(reader).room();
+    return {};
   };
   // A file of a later turn than the one that was read before it: that one may have got more meanwhile, and has all of it now.
   std::size_t last = 0;
-  read_file(last);
+  if (Status status = read_file(last); !status) return status.error();
   do {
     last = 1 - last;
-    read_file(last);
+    if (Status status = read_file(last); !status) return status.error();
   } while (parts[last].turn > parts[1 - last].turn);
   std::sort(parts.begin(), parts.end(), [](const Part& left, const Part& right) { return left.turn < right.turn; });
   TailContent content;

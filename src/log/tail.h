@@ -51,6 +51,8 @@ class TailReader {
   [[nodiscard]] std::span<const TailRecord> next(std::size_t bytes_min);
   // Where the frames end that were read.
   [[nodiscard]] std::uint64_t end() const { return read_ - at_hand_ + taken_; }
+  // Whether the system refused to read the file, which is no end of it. errno says why.
+  [[nodiscard]] bool failed() const { return failed_; }
   // What the records of the last call point to.
   [[nodiscard]] std::vector<char> room() && { return std::move(room_); }
 
@@ -68,6 +70,7 @@ class TailReader {
   std::uint64_t turn_ = 0;
   std::uint64_t chain_ = 0;
   std::uint64_t read_ = 0;  // of the file
+  bool failed_ = false;
   std::vector<char> room_;
   std::size_t at_hand_ = 0;  // bytes in it
   std::size_t taken_ = 0;    // of those
@@ -79,7 +82,8 @@ class TailReader {
 class TailContent {
  public:
   TailContent() = default;
-  static TailContent read(const std::string& store_path, const Digest& store);
+  // kUnavailable: a file is there and cannot be read.
+  [[nodiscard]] static Result<TailContent> read(const std::string& store_path, const Digest& store);
 
   [[nodiscard]] const std::vector<TailRecord>& records() const { return records_; }
 

@@ -46,7 +46,7 @@ class TailTest : public testing::Test {
   // The numbers of what the files hold; each record is looked at.
   std::vector<std::uint64_t> numbers(const Digest& store = kStore) {
     std::vector<std::uint64_t> numbers;
-    const TailContent content = TailContent::read(path(), store);
+    const TailContent content = TailContent::read(path(), store).value();
     for (const TailRecord& record : content.records()) {
       const std::uint64_t n = record.id.high;
       EXPECT_EQ(record.id.low, ~n);

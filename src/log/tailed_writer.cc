@@ -54,7 +54,9 @@ Status TailedWriter::open_store(const std::string& path, const Options& options)
   auto ends = writer_.ends();
   if (!ends) return ends.error();
   ends_ = std::move(*ends);
-  if (Status status = take_over(TailContent::read(path, contents->name)); !status) return status;
+  const Result<TailContent> left = TailContent::read(path, contents->name);
+  if (!left) return left.error();
+  if (Status status = take_over(*left); !status) return status;
   if (Status status = check_high_water(path); !status) return status;
   // What it held must be there for good before it is emptied.
   if (Status status = writer_.put_on_disk(); !status) return status;
