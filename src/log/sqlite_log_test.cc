@@ -56,6 +56,21 @@ TEST_F(SqliteLogTest, AStoreBehindALinkIsTheSameStore) {
   sqlite3_close(other);
 }
 
+TEST_F(SqliteLogTest, TheTailIsForThoseWhoMayReadTheStore) {
+  using std::filesystem::perms;
+  open();
+  append(0, 1);
+  log_.reset();
+  for (const perms allowed : {perms::owner_read | perms::owner_write, perms::owner_read | perms::owner_write | perms::group_read}) {
+    std::filesystem::permissions(path(), allowed);
+    open();
+    for (const char* suffix : {"-wal", ".tail0", ".tail1"}) {
+      EXPECT_EQ(std::filesystem::status(path() + suffix).permissions(), allowed) << suffix;
+    }
+    log_.reset();
+  }
+}
+
 TEST_F(SqliteLogTest, AStoreThatWasClosedIsOneFile) {
   open();
   append(0, 50);

@@ -54,6 +54,13 @@ bool write_all(int file, std::string_view bytes, std::uint64_t at) {
   return true;
 }
 
+// As SQLite does with its journal: who may not read the store may not read what is about to go into it, and who may write it may. Only the
+// owner and the superuser can do that; for others it is as it can be.
+void resemble(int file, const struct stat& store) {
+  if (geteuid() == 0) static_cast<void>(fchown(file, store.st_uid, store.st_gid) == 0);
+  static_cast<void>(fchmod(file, store.st_mode & 0777) == 0);
+}
+
 }  // namespace
 
 std::string tail_path(const std::string& store, std::size_t file) { return store + ".tail" + std::to_string(file); }
@@ -171,12 +178,15 @@ Result<TailContent> TailContent::read(const std::string& store_path, const Diges
 
 Status Tail::open(const std::string& store_path, const Digest& store) {
   store_ = store;
+  struct stat found {};
+  const bool known = stat(store_path.c_str(), &found) == 0;
   for (std::size_t i = 0; i < kTailFiles; ++i) {
     File& file = files_[i];
     file = {};
     file.path = tail_path(store_path, i);
     file.descriptor = Descriptor(::open(file.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!file.descriptor.open()) return {ErrorCode::kUnavailable, file.path + ": cannot be made: " + std::strerror(errno)};
+    if (known) resemble(file.descriptor.get(), found);
   }
   return {};
 }
