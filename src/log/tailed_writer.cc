@@ -60,6 +60,8 @@ Status TailedWriter::open_store(const std::string& path, const Options& options)
   if (Status status = check_high_water(path); !status) return status;
   // What it held must be there for good before it is emptied.
   if (Status status = writer_.put_on_disk(); !status) return status;
+  // Never too much: what a process before had acknowledged without the disk counts as on it from here on.
+  high_water_.write(acknowledged_);
   if (Status status = tail_.open(path, contents->name); !status) return status;
   return put_names_on_disk(path);
 }
@@ -83,9 +85,7 @@ Status TailedWriter::check_high_water(const std::string& path) {
   Result<HighWater> file = HighWater::open(high_water_path(path));
   if (!file) return file.error();
   high_water_ = std::move(file).value();
-  if (Status status = check_acknowledged(path, high_water_.read(), acknowledged_, warning_); !status) return status;
-  high_water_.write(acknowledged_);
-  return {};
+  return check_acknowledged(path, high_water_.read(), acknowledged_, warning_);
 }
 
 void TailedWriter::close() {
