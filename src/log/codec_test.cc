@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "event_samples.h"
+#include "log/left_out.h"
 #include "log/wire_decision.h"
 #include "margin/random.h"
 
@@ -113,6 +114,22 @@ TEST(Codec, WhatIsLeftOutMustFit) {
   std::string all_single = bytes;  // numbers without their first bytes' marks are more of them
   for (std::size_t at = place + 6; at < all_single.size(); ++at) all_single[at] = static_cast<char>(all_single[at] & 0x7f);
   EXPECT_EQ(decode(all_single, "p", 1).error().code, ErrorCode::kCorrupt);
+}
+
+// A record of some kilobytes must not ask for gigabytes.
+TEST(Codec, WhatIsPutBackIsBounded) {
+  Random random(6);
+  Event event = typical_decision(1, random);
+  auto& responses = std::get<DecisionMade>(event.body).responses;
+  responses[0].channel.assign(100'000, 'c');
+  responses.resize(1'000, responses[0]);
+  EXPECT_GT(encoded({.event = event}).size(), kRecordBytesMax) << "which an append refuses";
+  DecisionMade decision{.responses = std::vector<RecordedResponse>(1'000)};
+  decision.responses[0].channel.assign(100'000, 'c');
+  EXPECT_FALSE(LeftOut::put_back(1, {}, decision));
+  decision.responses[0].channel.assign(1'000, 'c');
+  EXPECT_TRUE(LeftOut::put_back(1, {}, decision));
+  EXPECT_EQ(decision.responses[999].channel, decision.responses[0].channel);
 }
 
 // Field 15 of the envelope, which nobody knows: after it a record is read by Protocol Buffers.

@@ -181,7 +181,7 @@ void CommitQueue::commit_waiting(std::unique_lock<std::mutex>& lock) {
     written_.insert(written_.end(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
   } else {
     // Who came before hears first.
-    if (!written_.empty()) sync_written(lock);
+    if (!written_.empty()) sync_written(lock, true);
     lock.unlock();
     settle(batch, std::move(status));
     lock.lock();
@@ -190,8 +190,8 @@ void CommitQueue::commit_waiting(std::unique_lock<std::mutex>& lock) {
   busy_ = false;
 }
 
-void CommitQueue::sync_written(std::unique_lock<std::mutex>& lock) {
-  const bool alone = !health_.ok();
+void CommitQueue::sync_written(std::unique_lock<std::mutex>& lock, bool using_store) {
+  const bool alone = !health_.ok() && !using_store;
   if (alone && busy_) return;
   busy_ = busy_ || alone;
   Batch batch = std::exchange(written_, {});

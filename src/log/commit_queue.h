@@ -70,7 +70,8 @@ class CommitQueue {
   // Returns whether nothing is left for the queue's thread.
   bool commit_at_once(std::unique_lock<std::mutex>& lock);
   void commit_waiting(std::unique_lock<std::mutex>& lock);
-  void sync_written(std::unique_lock<std::mutex>& lock);
+  // `using_store`: the caller does already, alone.
+  void sync_written(std::unique_lock<std::mutex>& lock, bool using_store = false);
   // Begins the use of the store for all that wait.
   Batch take_waiting();
   [[nodiscard]] bool something_to_do() const;

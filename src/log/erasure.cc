@@ -170,13 +170,16 @@ Result<bool> TextEraser::erase(std::string& record, std::string_view pool, std::
   const auto [first, last] = decision ? places_.equal_range(*decision) : std::pair(places_.end(), places_.end());
   if (first == last) return false;
   const auto* outcome = std::get_if<OutcomeObserved>(&body);
+  // As this binary writes it, whichever did.
+  std::string whole;
+  encode(decoded->event, decoded->mark, decoded->note, whole);
   // The fold compares the right answer with the answers when the decision comes after it.
   const bool needed = outcome != nullptr && outcome->gold && folded == Folded::kStill;
   if (auto* made = std::get_if<DecisionMade>(&body)) made->task.clear();
   if (!needed) forget_answers(body);
   std::string rest;
   encode(decoded->event, decoded->mark, decoded->note, rest);
-  const bool texts = rest != record;
+  const bool texts = rest != whole;
   bool changed = false;
   for (auto place = first; place != last; ++place) {
     const ErasureWanted& wanted = wanted_[place->second];

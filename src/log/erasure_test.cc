@@ -1,4 +1,6 @@
 // Erasing one decision: its texts are in none of the store's files, and nothing else has changed.
+#include "log/erasure.h"
+
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -9,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "log/codec.h"
 #include "log/log_fixture.h"
 #include "log/recovery.h"
 #include "log/sqlite_log.h"
@@ -204,6 +207,29 @@ TEST_F(ErasureTest, AReaderThatHoldsTheStoreIsNamedAndTheSecondTimeSucceeds) {
   sqlite3_close(reader);
   EXPECT_TRUE(erase(decision).ok());
   EXPECT_FALSE(stored(kSecret));
+}
+
+// A record that this binary would write in other bytes: of an earlier format, or with a field of a later one.
+TEST_F(ErasureTest, WhatHasNoTextsIsNotErasedHoweverItWasWritten) {
+  Random random(6);
+  const Uuid decision = Uuid::make(1'700'000'000'000, random);
+  const ErasureWanted wanted{.decision = decision, .note = "erased by ada"};
+  const auto erased = [&](const std::string& answer) {
+    DecisionMade made{.responses = {{.model = "ada", .channel = "c", .confidence = 0.7}}};
+    made.responses[0].answer_text = answer;
+    std::string record;
+    internal::encode({.id = decision, .time_ms = 1, .body = made}, std::nullopt, "", record);
+    record += std::string("\x78\x05", 2);  // field 15, which nobody knows
+    internal::TextEraser eraser({&wanted, 1});
+    const bool changed = eraser.erase(record, "p", 0, internal::TextEraser::Folded::kStill).value();
+    EXPECT_EQ(internal::decode(record, "p", 0).value().note, changed ? "erased by ada" : "");
+    const Erasure erasure = std::move(eraser).erased().front();
+    EXPECT_TRUE(erasure.found);
+    EXPECT_EQ(erasure.records, changed ? 1U : 0U);
+    return changed;
+  };
+  EXPECT_TRUE(erased(kSecret));
+  EXPECT_FALSE(erased(""));
 }
 
 TEST_F(ErasureTest, ADamagedStoreIsLeftAsItIs) {

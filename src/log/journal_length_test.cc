@@ -84,6 +84,21 @@ TEST_F(JournalLengthTest, ACommitWaitsWhenTheTailIsFull) {
   EXPECT_EQ(log_->pools()->at(0).next, 160 + kBatch);
 }
 
+TEST_F(JournalLengthTest, StaysBoundedWhileEventsAreCompacted) {
+  for (int i = 0; i < 20; ++i) {
+    for (int j = 0; j < 1'000; ++j) {
+      Event event = numbered_event(number_++);
+      std::get<ModelJoined>(event.body).model.assign(4'000, 'x');
+      ASSERT_TRUE(log_->append({.pool = "p", .event = event}, {}).ok());
+    }
+    log_->flush();
+  }
+  const std::string state = "state";
+  ASSERT_TRUE(log_->keep_snapshot("p", {.offset = number_, .bytes = state, .digest = digest_of(state)}).ok());
+  ASSERT_TRUE(log_->compact("p", number_, AuditKept::kEverything).ok());
+  EXPECT_LE(std::filesystem::file_size(path() + "-wal"), 60 * kMebi) << "a third of what is written";
+}
+
 // How often the other threads of this process went to sleep of their own accord.
 std::uint64_t naps_of_others() {
   std::uint64_t naps = 0;

@@ -1,7 +1,10 @@
 #include "log/left_out.h"
 
 #include <bit>
+#include <cmath>
 #include <vector>
+
+#include "log/event_log.h"
 
 namespace margin::internal {
 namespace {
@@ -19,8 +22,13 @@ std::optional<double> confidence_of(std::uint32_t written) {
   return written == 0 ? std::nullopt : std::optional<double>((written - 1) / kTenThousand);
 }
 
+// Whether the first channel may stand for all: a short record must not grow without bound.
+bool stands_for_all(const std::vector<RecordedResponse>& responses) {
+  return responses.empty() || responses.front().channel.size() <= kRecordBytesMax / responses.size();
+}
+
 // What is stored for it may mean another one.
-std::uint32_t nearest(double confidence) { return static_cast<std::uint32_t>(confidence * kTenThousand + 0.5) + 1; }
+std::uint32_t nearest(double confidence) { return static_cast<std::uint32_t>(std::lround(confidence * kTenThousand)) + 1; }
 
 bool can_be_listed(const std::optional<double>& confidence) {
   return !confidence || (*confidence >= 0.0 && *confidence <= 1.0 && same(*confidence_of(nearest(*confidence)), *confidence));
@@ -34,7 +42,7 @@ LeftOut LeftOut::of(const DecisionMade& decision) {
   LeftOut left_out;
   const std::vector<RecordedResponse>& responses = decision.responses;
   if (responses.empty()) return left_out;
-  bool channels = responses.size() > 1 && !responses.front().channel.empty();
+  bool channels = responses.size() > 1 && !responses.front().channel.empty() && stands_for_all(responses);
   bool factors = true;
   bool weights = true;
   bool confidences = true;
@@ -52,6 +60,7 @@ LeftOut LeftOut::of(const DecisionMade& decision) {
 bool LeftOut::put_back(std::uint64_t bits, std::span<const std::uint32_t> confidences, DecisionMade& decision) {
   std::vector<RecordedResponse>& responses = decision.responses;
   if (bits > (kChannels | kFactors | kWeights) || (!confidences.empty() && confidences.size() != responses.size())) return false;
+  if ((bits & kChannels) != 0 && !stands_for_all(responses)) return false;
   if (bits == 0 && confidences.empty()) return true;
   for (std::size_t i = 0; i < responses.size(); ++i) {
     RecordedResponse& response = responses[i];

@@ -14,7 +14,8 @@ class LeftOut {
  public:
   // What the record of this decision need not hold.
   static LeftOut of(const DecisionMade& decision);
-  // Fills in what a record did not hold, as it says: `bits`, and what stands in the list of confidences. False: it says something else.
+  // Fills in what a record did not hold, as it says: `bits`, and what stands in the list of confidences. False: it says
+  // something else, or more would be put back than a record may hold.
   [[nodiscard]] static bool put_back(std::uint64_t bits, std::span<const std::uint32_t> confidences, DecisionMade& decision);
 
   // Nothing is: the record is one of format 1.

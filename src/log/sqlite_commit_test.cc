@@ -1,13 +1,17 @@
 // Commits of the SQLite store: what shares one, who makes it, whom it waits for, and what a disk that fails leaves.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include "log/sqlite_log_fixture.h"
 
@@ -75,6 +79,51 @@ TEST_F(SqliteCommitTest, ALockedStoreFailsTheAppendAndIsWritableAgainByItself) {
   for (int i = 0; i < 2'000 && !log_->writable().ok(); ++i) usleep(5'000);
   EXPECT_TRUE(log_->writable().ok());
   append(4, 5);
+}
+
+// The file of the tail that holds the text, and where.
+std::pair<std::string, std::streamoff> place_in_tail(const std::string& store, const std::string& text) {
+  for (const char* suffix : {".tail0", ".tail1"}) {
+    std::ifstream file(store + suffix, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    if (const std::size_t at = bytes.find(text); at != std::string::npos) return {store + suffix, static_cast<std::streamoff>(at)};
+  }
+  return {};
+}
+
+void put(const std::pair<std::string, std::streamoff>& place, char byte) {
+  std::fstream file(place.first, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(place.second);
+  file.put(byte);
+}
+
+TEST_F(SqliteCommitTest, ATailThatCannotBeReadBackIsNotEmptied) {
+  open({.durability = Durability::kProcess, .busy_wait = std::chrono::seconds(60)});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  // The first file waits for the other program, so the second is not read yet.
+  std::uint64_t events = 0;
+  std::jthread settling([&] { static_cast<void>(log_->settle()); });
+  while (std::filesystem::file_size(path() + ".tail1") == 0) {
+    commit(events, events + 1);
+    ++events;
+  }
+  for (const std::uint64_t end = events + 3; events < end; ++events) commit(events, events + 1);
+  const auto place = place_in_tail(path(), "model " + std::to_string(events - 2));
+  ASSERT_EQ(place.first, path() + ".tail1");
+  put(place, 'M');
+  sqlite3_close(other);
+  settling.join();
+  const Status settled = log_->settle();
+  ASSERT_FALSE(settled.ok()) << "what was acknowledged would be gone";
+  EXPECT_EQ(settled.error().code, ErrorCode::kCorrupt);
+  EXPECT_FALSE(append_now(*log_, "p", numbered_event(events)).ok());
+  put(place, 'm');
+  EXPECT_TRUE(log_->settle().ok());
+  EXPECT_EQ(log_->read("p", 0, 100'000)->size(), events);
+  append(events, events + 1);
 }
 
 std::atomic<int> disk_failures = 0;
@@ -168,6 +217,30 @@ TEST_F(SqliteCommitTest, ACommitDoesNotWaitForAnotherProgram) {
   sqlite3_close(other);
   append(100, 101);
   EXPECT_EQ(log_->read("p", 0, 1000)->size(), 101U);
+}
+
+// A server with many connections may have no descriptor left; what is in the tail is not told to be absent then.
+TEST_F(SqliteCommitTest, ATailThatCannotBeOpenedIsNotTakenForEmpty) {
+  open({.durability = Durability::kProcess, .busy_wait = std::chrono::seconds(60)});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  commit(0, 3);
+  EXPECT_TRUE(log_->find("p", numbered_event(1).id).value().has_value());
+  struct rlimit limit {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t before = std::exchange(limit.rlim_cur, rlim_t{3});
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const auto found = log_->find("p", numbered_event(1).id);
+  const auto read = log_->read("p", 0, 10);
+  const auto pools = log_->pools();
+  limit.rlim_cur = before;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_EQ(found.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(read.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(pools.error().code, ErrorCode::kUnavailable);
+  sqlite3_close(other);
 }
 
 std::atomic<bool> disk_is_held = false;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "log/codec.h"
@@ -27,9 +28,23 @@ std::uint64_t file_bytes(const std::string& path) {
   return stat(path.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
 }
 
+// SQLite's journal stands beside the file that a link leads to, and so must all else that belongs to a store.
+std::string file_behind(const std::string& path) {
+  constexpr int kLinksMax = 40;
+  std::error_code error;
+  std::filesystem::path file = path;
+  for (int i = 0; i < kLinksMax && std::filesystem::is_symlink(file, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / next;
+  }
+  return file.string();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, const SqliteLogOptions& options) {
+Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path, const SqliteLogOptions& options) {
+  const std::string path = file_behind(named_path);
   std::unique_ptr<SqliteLog> log(new SqliteLog(path));
   Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(path));
   if (!lease) return lease.error();
@@ -53,7 +68,8 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, cons
   return log;
 }
 
-Result<std::unique_ptr<SqliteLog>> SqliteLog::look(const std::string& path) {
+Result<std::unique_ptr<SqliteLog>> SqliteLog::look(const std::string& named_path) {
+  const std::string path = file_behind(named_path);
   std::unique_ptr<SqliteLog> log(new SqliteLog(path));
   if (Status status = log->reader_.open(path, SqliteLogOptions().busy_wait); !status) return named(path, status.error());
   return log;
@@ -75,16 +91,17 @@ void SqliteLog::on_commit(std::function<void()> listener) {
   if (queue_) queue_->on_commit(std::move(listener));
 }
 
-internal::TailContent SqliteLog::tail() {
+Result<internal::TailContent> SqliteLog::tail() {
   return queue_ && writer_.tail_is_empty() ? internal::TailContent() : internal::TailContent::read(path_, reader_.store());
 }
 
 Result<std::vector<Record>> SqliteLog::read(std::string_view pool, std::uint64_t from, std::size_t records_max) {
-  const internal::TailContent tail = this->tail();
+  const Result<internal::TailContent> tail = this->tail();
+  if (!tail) return tail.error();
   std::size_t bytes = 0;
   Result<std::vector<Record>> records = reader_.read(pool, from, records_max, bytes);
   if (!records) return records;
-  for (const internal::TailRecord& each : tail.records()) {
+  for (const internal::TailRecord& each : tail->records()) {
     if (each.pool != pool || each.offset != from + records->size()) continue;
     if (records->size() >= std::min(records_max, internal::kReadRecordsMax) || bytes >= internal::kReadBytesMax) break;
     Result<Record> record = internal::decode(each.bytes, pool, each.offset);
@@ -96,10 +113,11 @@ Result<std::vector<Record>> SqliteLog::read(std::string_view pool, std::uint64_t
 }
 
 Result<std::optional<Record>> SqliteLog::find(std::string_view pool, const Uuid& id) {
-  const internal::TailContent tail = this->tail();
+  const Result<internal::TailContent> tail = this->tail();
+  if (!tail) return tail.error();
   Result<std::optional<Record>> found = reader_.find(pool, id);
   if (!found || *found) return found;
-  for (const internal::TailRecord& each : tail.records()) {
+  for (const internal::TailRecord& each : tail->records()) {
     if (each.id != id || each.pool != pool) continue;
     Result<Record> record = internal::decode(each.bytes, pool, each.offset);
     if (!record) return record.error();
@@ -109,10 +127,11 @@ Result<std::optional<Record>> SqliteLog::find(std::string_view pool, const Uuid&
 }
 
 Result<std::vector<PoolPosition>> SqliteLog::pools() {
-  const internal::TailContent tail = this->tail();
+  const Result<internal::TailContent> tail = this->tail();
+  if (!tail) return tail.error();
   Result<std::vector<PoolPosition>> pools = reader_.pools();
   if (!pools) return pools;
-  for (const internal::TailRecord& each : tail.records()) {
+  for (const internal::TailRecord& each : tail->records()) {
     const auto place = std::lower_bound(pools->begin(), pools->end(), each.pool,
                                         [](const PoolPosition& position, std::string_view name) { return position.pool < name; });
     if (place == pools->end() || place->pool != each.pool) {
@@ -150,6 +169,7 @@ Status SqliteLog::repeat(const std::function<Result<bool>(internal::SqliteWriter
     const Result<bool> more = writer_.use(step);
     if (!more) return more.error();
     if (!*more) return {};
+    if (Status room = writer_.wait_for_room(); !room) return room;
   }
 }
 
@@ -157,21 +177,32 @@ Status SqliteLog::keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, 
   if (!queue_) return looking();
   if (Status sound = internal::check_bytes(pool, snapshot, pause); !sound) return sound;
   if (Status settled = writer_.settle_at_leisure(); !settled) return settled;
-  const Result<std::int64_t> number = writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot.offset, snapshot.digest); });
+  const Result<std::int64_t> number =
+      writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot.offset, snapshot.digest); });
   if (!number) return number.error();
+  Status written = write_snapshot(*number, std::move(snapshot), pause);
+  if (!written) {
+    writer_.use([&](internal::SqliteWriter& writer) { writer.abandon_snapshot(*number); });
+    // Where this fails too, the next one takes it away.
+    static_cast<void>(repeat(drop_parts));
+    return written;
+  }
+  return repeat(drop_parts);
+}
+
+Status SqliteLog::write_snapshot(std::int64_t number, SnapshotToKeep snapshot, const Pause& pause) {
   std::int64_t part = 0;
   for (std::string& piece : snapshot.pieces) {
     const std::string bytes = std::move(piece);  // given back when it is in the store
     for (std::size_t at = 0; at < bytes.size(); at += kSnapshotPartBytes, ++part) {
       if (Status room = writer_.wait_for_room(); !room) return room;
       const std::string_view some = std::string_view(bytes).substr(at, kSnapshotPartBytes);
-      if (Status added = writer_.use([&](internal::SqliteWriter& writer) { return writer.add_part(*number, part, some); }); !added)
+      if (Status added = writer_.use([&](internal::SqliteWriter& writer) { return writer.add_part(number, part, some); }); !added)
         return added;
       if (pause) pause();
     }
   }
-  if (Status status = writer_.use([&](internal::SqliteWriter& writer) { return writer.finish_snapshot(*number); }); !status) return status;
-  return repeat(drop_parts);
+  return writer_.use([&](internal::SqliteWriter& writer) { return writer.finish_snapshot(number); });
 }
 
 Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept kept) {
@@ -187,7 +218,8 @@ Status SqliteLog::backup(const std::string& target) {
   return copy_to(target, [] {});
 }
 
-Status SqliteLog::restore(const std::string& backup, const std::string& target) {
+Status SqliteLog::restore(const std::string& backup, const std::string& named_target) {
+  const std::string target = file_behind(named_target);
   const Result<std::unique_ptr<SqliteLog>> source = look(backup);
   if (!source) return source.error();
   if (Status status = (*source)->check_file(); !status) return named(backup, status.error());
@@ -205,18 +237,25 @@ Status SqliteLog::restore(const std::string& backup, const std::string& target) 
 // Beside the target first: a copy that was cut off must not look like one.
 Status SqliteLog::copy_to(const std::string& target, const std::function<void()>& before_renaming) {
   const std::string partial = target + ".partial";
-  unlink(partial.c_str());
-  const internal::TailContent tail = this->tail();
+  const auto remove = [&partial] {
+    for (const char* suffix : {"", "-wal", "-shm"}) unlink((partial + suffix).c_str());
+  };
+  remove();
+  const Result<internal::TailContent> tail = this->tail();
+  if (!tail) return tail.error();
   Status status = reader_.copy_to(partial);
-  if (status.ok() && !tail.records().empty()) {
+  if (status.ok() && !tail->records().empty()) {
     internal::SqliteWriter copy;
     status = copy.open(partial, {});
-    if (status.ok()) status = copy.add(tail.records());
+    if (status.ok()) status = copy.add(tail->records());
+    if (status.ok()) status = copy.empty_journal();
     copy.close();
+    // Without its journal, which goes when all of it is in the file, the copy would not be whole.
+    if (status.ok() && file_bytes(partial + "-wal") > 0) status = {ErrorCode::kUnavailable, "its journal cannot be put into it"};
   }
   if (status.ok()) before_renaming();
   if (status.ok() && rename(partial.c_str(), target.c_str()) == 0) return {};
-  unlink(partial.c_str());
+  remove();
   return status.ok() ? Status(ErrorCode::kUnavailable, target + ": cannot be made") : named(target, status.error());
 }
 

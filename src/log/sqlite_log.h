@@ -78,10 +78,12 @@ class SqliteLog final : public EventLog {
   explicit SqliteLog(std::string path) : path_(std::move(path)) {}
 
   Status copy_to(const std::string& target, const std::function<void()>& before_renaming);
+  // What is left to do of a snapshot that was begun.
+  Status write_snapshot(std::int64_t number, SnapshotToKeep snapshot, const Pause& pause);
   // Repeats a step with the file, letting others use it in between, until it returns false.
   Status repeat(const std::function<Result<bool>(internal::SqliteWriter&)>& step);
   // To be asked for before the file is read: it may hold what is in the file by then, and nothing is in neither.
-  internal::TailContent tail();
+  Result<internal::TailContent> tail();
 
   const std::string path_;
   internal::Lease lease_;

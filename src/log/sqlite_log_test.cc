@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 #include "log/recovery.h"
 #include "log/sqlite_log_fixture.h"
@@ -35,6 +38,37 @@ TEST_F(SqliteLogTest, ACrashedStoreHasEverythingThatWasAcknowledged) {
   EXPECT_EQ(log_->read("p", 0, 1000)->size(), 50);
   EXPECT_EQ(log_->warning(), "");
   append(50, 51);
+}
+
+TEST_F(SqliteLogTest, AStoreBehindALinkIsTheSameStore) {
+  const std::string link = folder_.file("link.db");
+  std::filesystem::create_symlink("store.db", link);
+  log_ = SqliteLog::open(link).value();
+  append(0, 3);
+  EXPECT_EQ(SqliteLog::open(path()).error().code, ErrorCode::kUnavailable) << "it has the lease";
+  open({.busy_wait = std::chrono::seconds(60)});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  commit(3, 5);
+  EXPECT_EQ(SqliteLog::look(link).value()->read("p", 0, 10)->size(), 5U) << "the tail too";
+  sqlite3_close(other);
+}
+
+TEST_F(SqliteLogTest, TheTailIsForThoseWhoMayReadTheStore) {
+  using std::filesystem::perms;
+  open();
+  append(0, 1);
+  log_.reset();
+  for (const perms allowed : {perms::owner_read | perms::owner_write, perms::owner_read | perms::owner_write | perms::group_read}) {
+    std::filesystem::permissions(path(), allowed);
+    open();
+    for (const char* suffix : {"-wal", ".tail0", ".tail1"}) {
+      EXPECT_EQ(std::filesystem::status(path() + suffix).permissions(), allowed) << suffix;
+    }
+    log_.reset();
+  }
 }
 
 TEST_F(SqliteLogTest, AStoreThatWasClosedIsOneFile) {
@@ -218,6 +252,27 @@ TEST_F(SqliteLogTest, AnInterruptedSnapshotLeavesNothing) {
   sql("CREATE TABLE empty (x CHECK (x IS NULL)); INSERT INTO empty SELECT 1 FROM snapshot_parts");
 }
 
+TEST_F(SqliteLogTest, ASnapshotThatFindsNoRoomTakesNone) {
+  open();
+  append(0, 1);
+  open({.pages_max = 200});
+  const auto keep = [this](std::size_t bytes) {
+    const std::string state(bytes, 's');
+    return log_->keep_snapshot("p", {.offset = 1, .bytes = state, .digest = digest_of(state)});
+  };
+  ASSERT_TRUE(keep(100'000).ok());
+  for (int i = 0; i < 3; ++i) {
+    const Status full = keep(10'000'000);
+    ASSERT_FALSE(full.ok());
+    EXPECT_NE(full.error().message.find("full"), std::string::npos) << full.error().message;
+    EXPECT_EQ(value_of("SELECT count(*) FROM snapshots"), "1");
+    EXPECT_EQ(value_of("SELECT count(DISTINCT snapshot) FROM snapshot_parts"), "1");
+  }
+  EXPECT_EQ(log_->latest_snapshot("p").value()->bytes.size(), 100'000U);
+  EXPECT_TRUE(keep(200'000).ok());
+  append(1, 100);
+}
+
 TEST_F(SqliteLogTest, ADamagedSnapshotIsFoundAndRecoveryGoesRoundIt) {
   open();
   LivePool live(*log_, "p");
@@ -272,6 +327,34 @@ TEST_F(SqliteLogTest, ABackupIsMadeWhileEventsAreAppended) {
   EXPECT_TRUE(verify(*backup)->sound());
   EXPECT_EQ(verify(*backup)->pools[0].events, next);
   EXPECT_EQ(append_now(*backup, "p", numbered_event(9999)).value(), next);
+}
+
+// What the tail holds is added to the copy through a journal of its own.
+TEST_F(SqliteLogTest, ABackupThatFindsNoRoomForTheTailIsNone) {
+  open({.busy_wait = std::chrono::seconds(60)});
+  append(0, 10'000);
+  ASSERT_TRUE(log_->backup(folder_.file("first.db")).ok());
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  commit(10'000, 11'000);
+  std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit limit {};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlim_t before = std::exchange(limit.rlim_cur, std::filesystem::file_size(folder_.file("first.db")));
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const Status full = log_->backup(folder_.file("second.db"));
+  limit.rlim_cur = before;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_FALSE(full.ok());
+  for (const char* suffix : {"", ".partial", ".partial-wal", ".partial-shm"}) {
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("second.db") + suffix)) << suffix;
+  }
+  ASSERT_TRUE(log_->backup(folder_.file("second.db")).ok());
+  EXPECT_EQ(SqliteLog::look(folder_.file("second.db")).value()->pools()->front().next, 11'000);
+  sqlite3_close(other);
 }
 
 TEST_F(SqliteLogTest, ABackupPutInPlaceOfALongerStoreIsItsNewTruth) {

@@ -113,6 +113,10 @@ Status SqliteWriter::prepare() {
            Wanted{drop_parts_,
                   "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE snapshot NOT IN "
                   "(SELECT snapshot FROM snapshots) LIMIT ?1)"},
+           Wanted{drop_parts_of_,
+                  "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE snapshot = "
+                  "(SELECT snapshot FROM snapshots WHERE snapshot = ?1 AND complete = 0) LIMIT ?2)"},
+           Wanted{drop_snapshot_, "DELETE FROM snapshots WHERE snapshot = ?1 AND complete = 0"},
        }) {
     if (Status status = database_.prepare(statement, sql.c_str()); !status) return status;
   }
@@ -144,9 +148,10 @@ void SqliteWriter::close() {
       return {};
     }));
   }
-  for (Statement* statement : {&select_pool_, &insert_pool_, &update_pool_, &insert_row_, &insert_stray_, &select_rows_, &update_row_,
-                               &delete_rows_, &delete_strays_, &insert_audit_, &latest_snapshot_, &insert_snapshot_, &insert_part_,
-                               &complete_snapshot_, &replace_snapshots_, &trim_snapshots_, &drop_old_snapshots_, &drop_parts_}) {
+  for (Statement* statement : {&select_pool_,     &insert_pool_,        &update_pool_, &insert_row_,        &insert_stray_,
+                               &select_rows_,     &update_row_,         &delete_rows_, &delete_strays_,     &insert_audit_,
+                               &latest_snapshot_, &insert_snapshot_,    &insert_part_, &complete_snapshot_, &replace_snapshots_,
+                               &trim_snapshots_,  &drop_old_snapshots_, &drop_parts_,  &drop_parts_of_,     &drop_snapshot_}) {
     *statement = Statement();
   }
   journal_ = Descriptor();
@@ -335,6 +340,18 @@ Status SqliteWriter::finish_snapshot(std::int64_t snapshot) {
 }
 
 Result<bool> SqliteWriter::drop_parts() {
+  if (!abandoned_.empty()) {
+    // The snapshot goes after its parts: another may get its number.
+    bool parts = false;
+    Status status = in_transaction([&] {
+      Status dropped = drop_parts_of_(abandoned_.back(), kPartsAtOnce).finish();
+      parts = sqlite3_changes(database_.handle()) > 0;
+      return dropped.ok() && !parts ? drop_snapshot_(abandoned_.back()).finish() : std::move(dropped);
+    });
+    if (!status) return status.error();
+    if (!parts) abandoned_.pop_back();
+    return true;
+  }
   Status status = in_transaction([&] { return drop_parts_(kPartsAtOnce).finish(); });
   if (!status) return status.error();
   return sqlite3_changes(database_.handle()) > 0;

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "log/descriptor.h"
 #include "log/event_log.h"
@@ -74,7 +75,9 @@ class SqliteWriter {
   [[nodiscard]] Result<std::int64_t> begin_snapshot(std::string_view pool, std::uint64_t offset, const Digest& digest);
   [[nodiscard]] Status add_part(std::int64_t snapshot, std::int64_t part, std::string_view bytes);
   [[nodiscard]] Status finish_snapshot(std::int64_t snapshot);
-  // Removes some parts of snapshots that are no longer kept; false when none is left.
+  // It will not be finished.
+  void abandon_snapshot(std::int64_t snapshot) { abandoned_.push_back(snapshot); }
+  // Removes some parts of snapshots that are no longer kept or were abandoned; false when none is left.
   [[nodiscard]] Result<bool> drop_parts();
 
   // Compacts some events; false when all before `before` are out.
@@ -115,12 +118,13 @@ class SqliteWriter {
   Options options_;
   PacedFile paced_;  // before the connection, which uses it
   Database database_;
-  Partitions partitions_;         // what the store says, read when first needed
-  Descriptor journal_;            // for put_on_disk()
-  bool journal_damaged_ = false;  // the disk did not take it
+  std::vector<std::int64_t> abandoned_;  // snapshots
+  Partitions partitions_;                // what the store says, read when first needed
+  Descriptor journal_;                   // for put_on_disk()
+  bool journal_damaged_ = false;         // the disk did not take it
   std::atomic<int> journal_pages_ = 0;
-  int tried_pages_ = 0;   // its length when it was last carried over and yet did not begin anew: somebody reads it
-  int handed_pages_ = 0;  // of it, to the disk
+  std::atomic<int> tried_pages_ = 0;  // its length when it was last carried over and yet did not begin anew: somebody reads it
+  int handed_pages_ = 0;              // of it, to the disk
   std::int64_t page_bytes_ = 0;
 
   Statement select_pool_;
@@ -141,6 +145,8 @@ class SqliteWriter {
   Statement trim_snapshots_;
   Statement drop_old_snapshots_;
   Statement drop_parts_;
+  Statement drop_parts_of_;
+  Statement drop_snapshot_;
 };
 
 }  // namespace margin::internal

@@ -54,14 +54,22 @@ bool write_all(int file, std::string_view bytes, std::uint64_t at) {
   return true;
 }
 
+// As SQLite does with its journal: who may not read the store may not read what is about to go into it, and who may write it may. Only the
+// owner and the superuser can do that; for others it is as it can be.
+void resemble(int file, const struct stat& store) {
+  if (geteuid() == 0) static_cast<void>(fchown(file, store.st_uid, store.st_gid) == 0);
+  static_cast<void>(fchmod(file, store.st_mode & 0777) == 0);
+}
+
 }  // namespace
 
 std::string tail_path(const std::string& store, std::size_t file) { return store + ".tail" + std::to_string(file); }
 
-TailReader::TailReader(int file, const Digest& store, std::vector<char> room) : file_(file), room_(std::move(room)) {
+TailReader::TailReader(int file, const Digest& store, std::vector<char> room, std::uint64_t bytes_max)
+    : file_(file), room_(std::move(room)) {
   struct stat found {};
   if (file < 0 || fstat(file, &found) != 0) return;
-  file_bytes_ = static_cast<std::uint64_t>(found.st_size);
+  file_bytes_ = std::min(static_cast<std::uint64_t>(found.st_size), bytes_max);
   if (!fill(kTailHead)) return;
   const auto turn = integer_at<std::uint64_t>(at_hand(0), kMagic.size() + 8);
   const std::string head = head_of(turn, store);
@@ -78,6 +86,7 @@ bool TailReader::fill(std::size_t bytes) {
     room_.resize(std::max({room_.size(), at_hand_ + kReadAtLeast, taken_ + bytes}));
     const ssize_t got = pread(file_, room_.data() + at_hand_, room_.size() - at_hand_, static_cast<off_t>(read_));
     if (got < 0 && errno == EINTR) continue;
+    failed_ = got < 0;
     if (got <= 0) return false;
     at_hand_ += static_cast<std::size_t>(got);
     read_ += static_cast<std::uint64_t>(got);
@@ -131,19 +140,33 @@ std::span<const TailRecord> TailReader::next(std::size_t bytes_min) {
   return records_;
 }
 
-TailContent TailContent::read(const std::string& store_path, const Digest& store) {
+Result<TailContent> TailContent::read(const std::string& store_path, const Digest& store) {
   struct Part {
-    std::uint64_t turn;
+    std::uint64_t turn = 0;
     std::vector<char> bytes;
     std::vector<TailRecord> records;
   };
-  std::vector<Part> parts;
-  for (std::size_t file = 0; file < kTailFiles; ++file) {
-    const Descriptor descriptor(::open(tail_path(store_path, file).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<Part, kTailFiles> parts;
+  const auto read_file = [&](std::size_t file) -> Status {
+    const std::string path = tail_path(store_path, file);
+    const auto unreadable = [&path] { return Error{ErrorCode::kUnavailable, path + ": cannot be read: " + std::strerror(errno)}; };
+    const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!descriptor.open() && errno != ENOENT) return unreadable();
     TailReader reader(descriptor.get(), store);
     const std::span<const TailRecord> records = reader.next(std::numeric_limits<std::size_t>::max());
-    if (!records.empty()) parts.push_back({reader.turn(), std::move(reader).room(), {records.begin(), records.end()}});
-  }
+    if (reader.failed()) return unreadable();
+    parts[file].records.assign(records.begin(), records.end());
+    parts[file].turn = reader.turn();
+    parts[file].bytes = std::move(reader).room();
+    return {};
+  };
+  // A file of a later turn than the one that was read before it: that one may have got more meanwhile, and has all of it now.
+  std::size_t last = 0;
+  if (Status status = read_file(last); !status) return status.error();
+  do {
+    last = 1 - last;
+    if (Status status = read_file(last); !status) return status.error();
+  } while (parts[last].turn > parts[1 - last].turn);
   std::sort(parts.begin(), parts.end(), [](const Part& left, const Part& right) { return left.turn < right.turn; });
   TailContent content;
   for (Part& part : parts) {
@@ -155,12 +178,15 @@ TailContent TailContent::read(const std::string& store_path, const Digest& store
 
 Status Tail::open(const std::string& store_path, const Digest& store) {
   store_ = store;
+  struct stat found {};
+  const bool known = stat(store_path.c_str(), &found) == 0;
   for (std::size_t i = 0; i < kTailFiles; ++i) {
     File& file = files_[i];
     file = {};
     file.path = tail_path(store_path, i);
     file.descriptor = Descriptor(::open(file.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!file.descriptor.open()) return {ErrorCode::kUnavailable, file.path + ": cannot be made: " + std::strerror(errno)};
+    if (known) resemble(file.descriptor.get(), found);
   }
   return {};
 }
@@ -256,7 +282,7 @@ Tail::HandedOver Tail::hand_over() {
   const bool before = files_[other].length != 0;
   const std::size_t file = before ? other : written_;
   if (!before) written_ = other;
-  return {.file = file, .descriptor = files_[file].descriptor.get(), .empty = files_[file].length == 0};
+  return {.file = file, .descriptor = files_[file].descriptor.get(), .length = files_[file].length, .empty = files_[file].length == 0};
 }
 
 void Tail::release(const HandedOver& handed, bool erase) {

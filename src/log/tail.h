@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <string>
@@ -39,14 +40,19 @@ struct TailRecord {
 class TailReader {
  public:
   // A file that is not there, is empty or belongs to another store has no records. The descriptor must stay open. `room`: to read into, of
-  // a reader before.
-  TailReader(int file, const Digest& store, std::vector<char> room = {});
+  // a reader before. `bytes_max`: what stands behind them is not read.
+  TailReader(int file, const Digest& store, std::vector<char> room = {},
+             std::uint64_t bytes_max = std::numeric_limits<std::uint64_t>::max());
 
   // Each turn of writing has the next number; 0: nothing is in it.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
   // The records of the next frames, those of at least `bytes_min` together unless there are no more; empty at the end. Valid until the
   // next call.
   [[nodiscard]] std::span<const TailRecord> next(std::size_t bytes_min);
+  // Where the frames end that were read.
+  [[nodiscard]] std::uint64_t end() const { return read_ - at_hand_ + taken_; }
+  // Whether the system refused to read the file, which is no end of it. errno says why.
+  [[nodiscard]] bool failed() const { return failed_; }
   // What the records of the last call point to.
   [[nodiscard]] std::vector<char> room() && { return std::move(room_); }
 
@@ -64,6 +70,7 @@ class TailReader {
   std::uint64_t turn_ = 0;
   std::uint64_t chain_ = 0;
   std::uint64_t read_ = 0;  // of the file
+  bool failed_ = false;
   std::vector<char> room_;
   std::size_t at_hand_ = 0;  // bytes in it
   std::size_t taken_ = 0;    // of those
@@ -75,7 +82,8 @@ class TailReader {
 class TailContent {
  public:
   TailContent() = default;
-  static TailContent read(const std::string& store_path, const Digest& store);
+  // kUnavailable: a file is there and cannot be read.
+  [[nodiscard]] static Result<TailContent> read(const std::string& store_path, const Digest& store);
 
   [[nodiscard]] const std::vector<TailRecord>& records() const { return records_; }
 
@@ -107,6 +115,7 @@ class Tail {
   struct HandedOver {
     std::size_t file = 0;
     int descriptor = -1;
+    std::uint64_t length = 0;
     bool empty = true;
   };
   [[nodiscard]] HandedOver hand_over();

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "log/log_fixture.h"
 #include "margin/random.h"
@@ -44,7 +46,7 @@ class TailTest : public testing::Test {
   // The numbers of what the files hold; each record is looked at.
   std::vector<std::uint64_t> numbers(const Digest& store = kStore) {
     std::vector<std::uint64_t> numbers;
-    const TailContent content = TailContent::read(path(), store);
+    const TailContent content = TailContent::read(path(), store).value();
     for (const TailRecord& record : content.records()) {
       const std::uint64_t n = record.id.high;
       EXPECT_EQ(record.id.low, ~n);
@@ -207,6 +209,26 @@ TEST_F(TailTest, OnlyWhatWasAppendedIsPutOnTheDisk) {
   EXPECT_EQ(synced, 3) << "both files";
   append(1);
   EXPECT_FALSE(tail_.put_on_disk([](int) { return -1; }));
+}
+
+// Whoever reads both files while they take turns misses nothing between what it finds.
+TEST_F(TailTest, IsReadWithoutGapsWhileItIsWritten) {
+  std::atomic<bool> over = false;
+  std::jthread writing([&] {
+    while (!over) {
+      append(1);
+      const Tail::HandedOver file = tail_.hand_over();
+      append(1);
+      tail_.release(file, false);
+    }
+  });
+  bool gap = false;
+  for (int i = 0; i < 20'000 && !gap; ++i) {
+    const std::vector<std::uint64_t> read = numbers();
+    gap = !read.empty() && read != from_to(read.front(), read.front() + read.size());
+  }
+  EXPECT_FALSE(gap);
+  over = true;
 }
 
 TEST_F(TailTest, ClosingRemovesWhatIsEmptyAndKeepsWhatIsNot) {

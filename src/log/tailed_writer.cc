@@ -54,10 +54,14 @@ Status TailedWriter::open_store(const std::string& path, const Options& options)
   auto ends = writer_.ends();
   if (!ends) return ends.error();
   ends_ = std::move(*ends);
-  if (Status status = take_over(TailContent::read(path, contents->name)); !status) return status;
+  const Result<TailContent> left = TailContent::read(path, contents->name);
+  if (!left) return left.error();
+  if (Status status = take_over(*left); !status) return status;
   if (Status status = check_high_water(path); !status) return status;
   // What it held must be there for good before it is emptied.
   if (Status status = writer_.put_on_disk(); !status) return status;
+  // Never too much: what a process before had acknowledged without the disk counts as on it from here on.
+  high_water_.write(acknowledged_);
   if (Status status = tail_.open(path, contents->name); !status) return status;
   return put_names_on_disk(path);
 }
@@ -81,9 +85,7 @@ Status TailedWriter::check_high_water(const std::string& path) {
   Result<HighWater> file = HighWater::open(high_water_path(path));
   if (!file) return file.error();
   high_water_ = std::move(file).value();
-  if (Status status = check_acknowledged(path, high_water_.read(), acknowledged_, warning_); !status) return status;
-  high_water_.write(acknowledged_);
-  return {};
+  return check_acknowledged(path, high_water_.read(), acknowledged_, warning_);
 }
 
 void TailedWriter::close() {
@@ -202,15 +204,15 @@ Status TailedWriter::carry_everything_over(Left left) {
 
 Status TailedWriter::carry_over(Left left) {
   const Tail::HandedOver file = tail_.hand_over();
-  Status status = file.empty ? Status() : add(file.descriptor);
+  Status status = file.empty ? Status() : add(file);
   if (status.ok() && !file.empty && options_.sync) status = use([](SqliteWriter& writer) { return writer.put_on_disk(); });
   if (status.ok()) tail_.release(file, left == Left::kNothing);
   failed_ = !status.ok();
   return status;
 }
 
-Status TailedWriter::add(int file) {
-  TailReader reader(file, acknowledged_.store, std::move(room_));
+Status TailedWriter::add(const Tail::HandedOver& file) {
+  TailReader reader(file.descriptor, acknowledged_.store, std::move(room_), file.length);
   Status status;
   for (std::span<const TailRecord> records;
        status.ok() && !(records = reader.next(std::clamp(tail_.length() / kPieceShare, kPieceBytes, kPieceBytesMax))).empty();) {
@@ -220,6 +222,10 @@ Status TailedWriter::add(int file) {
       return added;
     });
     breathe();
+  }
+  if (status.ok() && reader.end() != file.length) {
+    status = {ErrorCode::kCorrupt, "the tail is damaged: it has " + std::to_string(file.length) + " bytes, and can be read up to byte " +
+                                       std::to_string(reader.end())};
   }
   room_ = std::move(reader).room();
   if (room_.size() > kRoomForReading) room_ = {};

@@ -102,8 +102,8 @@ class TailedWriter {
   Status carry_everything_over(Left left);
   // One: the last that was handed over, or the one that is written now.
   Status carry_over(Left left);
-  // What a file holds, to the store.
-  Status add(int file);
+  // What a file holds, to the store. kCorrupt: not all that was written to it can be read.
+  Status add(const Tail::HandedOver& file);
   // Lets others have the processor, unless somebody waits for what is being done.
   void breathe();
 

@@ -166,7 +166,8 @@ void put(const DecisionMade& from, const LeftOut& left_out, Backwards& to) {
   const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
                decisive, audit_rate, probe, vote, propensity] = from;
   if (left_out.confidences()) {
-    to.counts(Message::kConfidencesFieldNumber, responses.size(), [&](std::size_t i) { return LeftOut::listed(responses[i].confidence); });
+    to.counts(Message::kConfidencesFieldNumber, responses.size(),
+              [&](std::size_t i) { return LeftOut::listed(from.responses[i].confidence); });
   }
   to.count(Message::kLeftOutFieldNumber, left_out.bits());
   if (propensity != 1.0) to.present(Message::kPropensityFieldNumber, propensity);
