@@ -285,18 +285,20 @@ Tail::HandedOver Tail::hand_over() {
   return {.file = file, .descriptor = files_[file].descriptor.get(), .length = files_[file].length, .empty = files_[file].length == 0};
 }
 
-void Tail::release(const HandedOver& handed, bool erase) {
+bool Tail::release(const HandedOver& handed, bool erase) {
   static constexpr std::array<char, kPageBytes> kNothing{};
   const std::lock_guard lock(mutex_);
   File& file = files_[handed.file];
-  // Whoever reads it does so for nothing; the store has its events, so a failure does not matter.
+  bool erased = true;
+  // Whoever reads it does so for nothing; the store has its events, so a failure does not matter unless they are to be gone.
   if (erase) {
-    static_cast<void>(ftruncate(file.descriptor.get(), 0) == 0);
+    erased = ftruncate(file.descriptor.get(), 0) == 0;
   } else if (file.length != 0) {
     static_cast<void>(write_all(file.descriptor.get(), {kNothing.data(), kNothing.size()}, 0));
   }
   file.length = 0;
   file.last_page.clear();
+  return erased;
 }
 
 }  // namespace margin::internal

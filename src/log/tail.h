@@ -119,8 +119,8 @@ class Tail {
     bool empty = true;
   };
   [[nodiscard]] HandedOver hand_over();
-  // Its events are in the store. `erase`: no byte of them stays in it.
-  void release(const HandedOver& file, bool erase);
+  // Its events are in the store. `erase`: no byte of them stays in it; false: that cannot be done.
+  bool release(const HandedOver& file, bool erase);
 
  private:
   struct File {

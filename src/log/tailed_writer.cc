@@ -206,8 +206,10 @@ Status TailedWriter::carry_over(Left left) {
   const Tail::HandedOver file = tail_.hand_over();
   Status status = file.empty ? Status() : add(file);
   if (status.ok() && !file.empty && options_.sync) status = use([](SqliteWriter& writer) { return writer.put_on_disk(); });
-  if (status.ok()) tail_.release(file, left == Left::kNothing);
   failed_ = !status.ok();
+  if (status.ok() && !tail_.release(file, left == Left::kNothing)) {
+    return {ErrorCode::kUnavailable, std::string("what is erased may still stand in the tail: ") + std::strerror(errno)};
+  }
   return status;
 }
 

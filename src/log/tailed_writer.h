@@ -108,7 +108,6 @@ class TailedWriter {
   void breathe();
 
   Options options_;
-  SqliteWriter writer_;
   mutable Tail tail_;
   HighWater high_water_;
   Acknowledged acknowledged_;
@@ -128,6 +127,7 @@ class TailedWriter {
   bool closing_ = false;
   std::chrono::nanoseconds worked_{0};  // processor time of the carrying thread, when it last took breath
   std::thread::id carrying_{};          // its id
+  SqliteWriter writer_;                 // behind all that breathe() needs, which it calls also when it goes
   std::thread thread_;
 };
 
