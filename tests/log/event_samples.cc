@@ -183,7 +183,8 @@ std::vector<Event> empty_events() { return one_of_each(1.0); }
 Record random_record(Random& random) {
   Filler filler(random, 0.3);
   Record record{.offset = random.below(1'000'000), .event = filler.event(random.below(std::variant_size_v<EventBody>))};
-  if (auto* decision = std::get_if<DecisionMade>(&record.event.body); decision != nullptr && random.chance(0.5)) make_alike(*decision, random);
+  if (auto* decision = std::get_if<DecisionMade>(&record.event.body); decision != nullptr && random.chance(0.5))
+    make_alike(*decision, random);
   if (random.chance(0.5)) filler.fill(record.note);
   if (random.chance(0.5)) {
     auto& [key, body] = record.mark.emplace();
