@@ -405,6 +405,10 @@ void Session::check_deadline(Moment now) {
     ++host_.counters.slow_readers;
     return abort();
   }
+  if (state_ == State::kIdle && backlog() > 0) {  // not yet idle: the write's deadline counts
+    deadline_ = Moment::max();
+    return;
+  }
   if (deadline_ == Moment::max() && patience_ != milliseconds::max()) deadline_ = now + patience_;
   if (now < deadline_) return;
   if (state_ == State::kHead || state_ == State::kBody) {
