@@ -107,6 +107,24 @@ TEST(Server, DrainCutsWhatIsLeftWhenPatienceEnds) {
   server.on_loop([&] { held.reset(); });
 }
 
+TEST(Server, DrainEndsAConnectionWhoseStreamHasEnded) {
+  std::optional<Stream> stream;
+  TestServer server([&](const Request&, Reply reply) { stream.emplace(std::move(reply).start_stream(text("first"))); });
+  Client client(server.port());
+  client.get("/");
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.streams_open == 1; }));
+  std::promise<void> drained;
+  server.on_loop([&] { server.server().drain(milliseconds(10 * kPatienceMs), [&] { drained.set_value(); }); });
+  server.on_loop([&] {
+    stream->write("last");
+    stream->close();
+  });
+  EXPECT_EQ(client.answer().body, "firstlast");
+  EXPECT_EQ(client.rest(), "");
+  client.close();
+  drained.get_future().wait();
+}
+
 TEST(Server, DrainOfAnIdleServerIsDoneAtOnce) {
   TestServer server(echo);
   std::promise<void> drained;

@@ -236,7 +236,7 @@ void Session::finish_request() {
   gone_ = nullptr;
   continued_ = false;
   reader_.finish();
-  if (close_after_) {
+  if (close_after_ || host_.draining) {  // a stream may have begun before
     set_state(State::kClosing);
   } else {
     set_state(State::kIdle, host_.limits.idle_timeout);
