@@ -47,6 +47,14 @@ class Decide(ServerTest):
                 statuses.append([int(status) for status in re.findall(rb"HTTP/1.1 (\d+) ", answers.read())])
         return statuses
 
+    def test_of_decisions_with_one_id_at_the_same_time_one_is_made(self):
+        server = self.serve()
+        made = str(uuid.uuid4())
+        bodies = [{"decision_id": made, "responses": [{"model": "a", "answer": f"x{i}", "confidence": 0.9}]} for i in range(8)]
+        statuses = self.ask_at_once(server, [[("POST", "/v1/decide", body)] for body in bodies])
+        self.assertEqual(sorted(statuses), [[200]] + 7 * [[409]])
+        self.assertEqual(server.get("/v1/decisions/" + made).json["answer"], f"x{statuses.index([200])}")
+
     def test_pools_are_made_while_many_decisions_are_answered(self):
         server = self.serve()
         decide = ("POST", "/v1/decide", {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}]})
