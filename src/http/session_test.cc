@@ -158,6 +158,22 @@ TEST(Session, RequestCutAnywhereIntoPacketsIsTheSameRequest) {
   }
 }
 
+// The system ends a read before an urgent byte, though more is there.
+TEST(Session, RequestWithAnUrgentByteInItsMidstIsServed) {
+  TestServer server(echo);
+  Client client(server.port());
+  client.get("/before");
+  EXPECT_EQ(client.answer().status, 200);
+  // While the loop stands still, so that it finds all of it at once.
+  std::promise<void> sent;
+  server.loop().post([&] { sent.get_future().wait(); });
+  client.send("GET /ur");
+  EXPECT_TRUE(client.send_urgent());
+  client.send("gent HTTP/1.1\r\nHost: h\r\n\r\n");
+  sent.set_value();
+  EXPECT_EQ(client.answer().body, "GET /urgent ");
+}
+
 TEST(Session, LargeBodiesComeInAndGoOutWhole) {
   TestServer server([](const Request& request, Reply reply) { std::move(reply).send(text(std::string(request.body))); });
   Client client(server.port());
