@@ -33,7 +33,7 @@ Arrivals::Arrivals(Loop& loop, int set) : loop_(loop), set_(io_context(loop), se
 
 bool Arrivals::watch(int socket, Watched& watched) {
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.events = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.ptr = &watched;
   return ::epoll_ctl(set_.native_handle(), EPOLL_CTL_ADD, socket, &event) == 0;
 }

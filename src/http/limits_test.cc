@@ -230,6 +230,20 @@ TEST(Limits, ClientThatDoesNotReadItsAnswerIsDisconnected) {
   EXPECT_TRUE(server.eventually([](const Counters& counters) { return counters.slow_readers == 1 && counters.connections_open == 0; }));
 }
 
+TEST(Limits, AnswerMayTakeLongerToReadThanAConnectionMayBeIdle) {
+  const std::size_t bytes = 32 << 20;  // more than the kernel takes at once
+  TestServer server([&](const Request&, Reply reply) { std::move(reply).send(text(std::string(bytes, 'x'))); },
+                    {.idle_timeout = milliseconds(50)});
+  Client client(server.port(), 4096);
+  client.get("/");
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.bytes_out > 0; }));
+  std::this_thread::sleep_for(milliseconds(300));
+  ASSERT_EQ(client.answer().body.size(), bytes);
+  // Then it is idle.
+  EXPECT_EQ(client.rest(), "");
+  EXPECT_EQ(server.counters().slow_readers, 0U);
+}
+
 TEST(Limits, PipeliningClientThatDoesNotReadIsServedOnlySoFar) {
   TestServer server([](const Request&, Reply reply) { std::move(reply).send(text(std::string(8000, 'x'))); });
   Client client(server.port(), 4096);

@@ -72,8 +72,8 @@ class PlainTransport final : public Transport, public Arrivals::Watched {
 
   void perform(std::uint32_t events, std::vector<Arrivals::Ended>& ended) override {
     constexpr std::uint32_t kOver = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-    if ((events & kOver) != 0) over_ = true;
-    if ((events & (EPOLLIN | kOver)) != 0) readable_ = true;
+    if ((events & (EPOLLPRI | kOver)) != 0) short_reads_ = true;
+    if ((events & (EPOLLIN | EPOLLPRI | kOver)) != 0) readable_ = true;
     if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) writable_ = true;
     if (readable_ && !space_.empty()) receive(ended);
     if (writable_ && writing_) send_rest(ended);
@@ -86,8 +86,9 @@ class PlainTransport final : public Transport, public Arrivals::Watched {
       readable_ = false;
       return;
     }
-    // A read that does not fill its space has taken all there was: what comes later is told anew. Only an end that came along is not.
-    readable_ = over_ || static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)) == space_.size();
+    // A read that does not fill its space has taken all there was: what comes later is told anew. Only an end that came along is not, nor
+    // what follows an urgent byte.
+    readable_ = short_reads_ || static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)) == space_.size();
     const error_code error = bytes < 0 ? last_error() : bytes == 0 ? error_code(boost::asio::error::eof) : error_code();
     space_ = {};
     ended.push_back({session_->shared_from_this(), &Session::on_read, error, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))});
@@ -129,7 +130,8 @@ class PlainTransport final : public Transport, public Arrivals::Watched {
   bool writing_ = false;  // a write waits
   bool readable_ = false;
   bool writable_ = true;
-  bool over_ = false;  // the client has ended its side or broken off: there is something to read until that was read
+  // The client has ended its side or broken off, or sent an urgent byte: there may be more to read than a read brings.
+  bool short_reads_ = false;
 };
 
 }  // namespace

@@ -127,7 +127,11 @@ Status Server::Impl::load_certificates() {
 
 void Server::Impl::accept() {
   acceptor_.async_accept(next_, [self = shared_from_this()](const error_code& error) {
-    if (!self->acceptor_.is_open()) return;
+    if (!self->acceptor_.is_open()) {
+      error_code ignored;
+      self->next_.close(ignored);  // accepted before the end, but too late to be served
+      return;
+    }
     if (!error) {
       self->take(std::exchange(self->next_, Socket(io_context(self->host.loop))));
       self->accept();

@@ -107,6 +107,45 @@ TEST(Server, DrainCutsWhatIsLeftWhenPatienceEnds) {
   server.on_loop([&] { held.reset(); });
 }
 
+TEST(Server, DrainEndsAConnectionWhoseStreamHasEnded) {
+  std::optional<Stream> stream;
+  TestServer server([&](const Request&, Reply reply) { stream.emplace(std::move(reply).start_stream(text("first"))); });
+  Client client(server.port());
+  client.get("/");
+  ASSERT_TRUE(server.eventually([](const Counters& counters) { return counters.streams_open == 1; }));
+  std::promise<void> drained;
+  server.on_loop([&] { server.server().drain(milliseconds(10 * kPatienceMs), [&] { drained.set_value(); }); });
+  server.on_loop([&] {
+    stream->write("last");
+    stream->close();
+  });
+  EXPECT_EQ(client.answer().body, "firstlast");
+  EXPECT_EQ(client.rest(), "");
+  client.close();
+  drained.get_future().wait();
+}
+
+// Accepting is a step ahead of the loop: a connection may be made already when the server is told to drain.
+TEST(Server, DrainEndsAConnectionThatWasAcceptedAndNotYetTaken) {
+  TestServer server(echo);
+  std::optional<Client> first;
+  std::optional<Client> second;
+  bool draining = false;
+  const std::function<void()> drain_when_one_is_taken = [&] {
+    if (server.server().counters().connections_accepted == 0) return server.loop().post(drain_when_one_is_taken);
+    server.server().drain(milliseconds(kPatienceMs), [] {});
+    draining = true;
+  };
+  server.on_loop([&] {
+    first.emplace(server.port());
+    second.emplace(server.port());
+    drain_when_one_is_taken();
+  });
+  for (bool begun = false; !begun;) server.on_loop([&] { begun = draining; });
+  EXPECT_EQ(first->rest(), "");
+  EXPECT_EQ(second->rest(), "");
+}
+
 TEST(Server, DrainOfAnIdleServerIsDoneAtOnce) {
   TestServer server(echo);
   std::promise<void> drained;

@@ -71,15 +71,22 @@ void Host::remove(Session& session) {
 
 void Host::go_on_later(std::shared_ptr<Session> session) {
   leaving.push_back(std::move(session));
-  if (leaving.size() >= kLeavingMax) send_answers();
+  if (going_on) return;  // its turn comes
+  if (!loop.in_turn()) {
+    if (leaving.size() == 1) loop.post([] {});  // the end of that turn is this one's
+    return;
+  }
+  if (leaving.size() - sent < kLeavingMax) return;
+  while (sent < leaving.size()) leaving[sent++]->flush();
 }
 
-void Host::send_answers() {
-  if (std::exchange(sending, true)) return;
+void Host::go_on() {
+  going_on = true;
   // Who has sent may have more to answer, and comes again at the end.
   for (std::size_t i = 0; i < leaving.size(); ++i) std::exchange(leaving[i], nullptr)->go_on();
   leaving.clear();
-  sending = false;
+  sent = 0;
+  going_on = false;
 }
 
 void Host::set_date(std::string now) {
@@ -236,17 +243,14 @@ void Session::finish_request() {
   gone_ = nullptr;
   continued_ = false;
   reader_.finish();
-  if (close_after_) {
+  if (close_after_ || host_.draining) {  // a stream may have begun before
     set_state(State::kClosing);
   } else {
     set_state(State::kIdle, host_.limits.idle_timeout);
   }
   if (processing_) return;
-  if (host_.loop.in_turn()) {
-    host_.go_on_later(shared_from_this());
-  } else {
-    process();
-  }
+  if (!host_.loop.in_turn()) flush();
+  host_.go_on_later(shared_from_this());
 }
 
 void Session::append_head(const Response& response, Framing framing) {
@@ -404,6 +408,10 @@ void Session::check_deadline(Moment now) {
   if (now >= write_deadline_) {
     ++host_.counters.slow_readers;
     return abort();
+  }
+  if (state_ == State::kIdle && backlog() > 0) {  // not yet idle: the write's deadline counts
+    deadline_ = Moment::max();
+    return;
   }
   if (deadline_ == Moment::max() && patience_ != milliseconds::max()) deadline_ = now + patience_;
   if (now < deadline_) return;

@@ -33,17 +33,19 @@ struct Host {
   std::string json_head;  // how the head of most answers begins: 200, date, JSON
   std::vector<std::shared_ptr<Session>> sessions;
   std::function<void()> on_session_closed;
-  // Whose answers, made in this turn of the loop, are still to leave.
+  // Who has answers, made in this turn of the loop, that are still to leave, but for the first `sent`; and may have more to serve.
   std::vector<std::shared_ptr<Session>> leaving;
-  bool sending = false;
-  TurnEnd turn_end{loop, [this] { send_answers(); }};
+  std::size_t sent = 0;
+  bool going_on = false;
+  TurnEnd turn_end{loop, [this] { go_on(); }};
 
   void add(std::shared_ptr<Session> session);
   void remove(Session& session);
   // The session goes on at the end of the turn: answers that leave one right after the other cost less than each by itself, because the
-  // processor has the kernel's way of sending at hand.
+  // processor has the kernel's way of sending at hand. Never at once, beyond sending: whoever answers is in the midst of something, where
+  // the handler of a next request must not be called.
   void go_on_later(std::shared_ptr<Session> session);
-  void send_answers();
+  void go_on();
   // Once in a while, by the server.
   void set_date(std::string now);
 };
@@ -76,6 +78,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void check_deadline(Moment now);
   void drain();
   void abort();
+  // Sends what waits. Calls nobody.
+  void flush();
   // Sends what waits and serves what has come since.
   void go_on();
   std::size_t index = 0;  // in Host::sessions
@@ -101,7 +105,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void append_answer(Response&& response);
   void append_head(const Response& response, Framing framing);
   void read();
-  void flush();
   void write_active();
   void linger();
   void notify_gone();

@@ -84,6 +84,45 @@ TEST(Session, TheFirstAnswersOfALongTurnAreSentBeforeItsLastRequestIsServed) {
   EXPECT_LE(served_before_an_answer_came, kClients / 2);
 }
 
+// Whoever answers is in the midst of something: nobody is to be called there.
+TEST(Session, AnsweringServesNoOtherRequestMeanwhile) {
+  constexpr std::size_t kClients = 100;
+  std::vector<Reply> held;
+  bool answering = false;
+  int served_meanwhile = 0;
+  TestServer server([&](const Request& request, Reply reply) {
+    served_meanwhile += answering ? 1 : 0;
+    if (request.path == "/next") return echo(request, std::move(reply));
+    held.push_back(std::move(reply));
+  });
+  const auto answer_all = [&] {
+    answering = true;
+    for (Reply& reply : held) std::move(reply).send(text("first"));
+    answering = false;
+    held.clear();
+  };
+  std::vector<std::unique_ptr<Client>> clients;
+  for (std::size_t i = 0; i < kClients; ++i) clients.push_back(std::make_unique<Client>(server.port()));
+  for (const bool in_turn : {true, false}) {
+    for (const auto& client : clients) client->send("GET /first HTTP/1.1\r\nHost: h\r\n\r\nGET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+    bool all_held = false;
+    while (!all_held) server.on_loop([&] { all_held = held.size() == kClients; });
+    Timer timer;
+    server.on_loop([&] {
+      if (in_turn) return answer_all();
+      timer = server.loop().after(std::chrono::milliseconds(0), answer_all);
+    });
+    for (const auto& client : clients) {
+      EXPECT_EQ(client->answer().body, "first");
+      EXPECT_EQ(client->answer().body, "GET /next ");
+    }
+    server.on_loop([&] {
+      timer.cancel();
+      EXPECT_EQ(served_meanwhile, 0) << (in_turn ? "in a turn" : "out of a turn");
+    });
+  }
+}
+
 TEST(Session, RepliesThatComeLaterKeepTheOrderOfPipelinedRequests) {
   std::vector<Timer> timers;
   TestServer* all = nullptr;
@@ -117,6 +156,22 @@ TEST(Session, RequestCutAnywhereIntoPacketsIsTheSameRequest) {
     client.send(request.substr(cut));
     EXPECT_EQ(client.answer().body, "POST /p hello world") << cut;
   }
+}
+
+// The system ends a read before an urgent byte, though more is there.
+TEST(Session, RequestWithAnUrgentByteInItsMidstIsServed) {
+  TestServer server(echo);
+  Client client(server.port());
+  client.get("/before");
+  EXPECT_EQ(client.answer().status, 200);
+  // While the loop stands still, so that it finds all of it at once.
+  std::promise<void> sent;
+  server.loop().post([&] { sent.get_future().wait(); });
+  client.send("GET /ur");
+  EXPECT_TRUE(client.send_urgent());
+  client.send("gent HTTP/1.1\r\nHost: h\r\n\r\n");
+  sent.set_value();
+  EXPECT_EQ(client.answer().body, "GET /urgent ");
 }
 
 TEST(Session, LargeBodiesComeInAndGoOutWhole) {

@@ -137,6 +137,8 @@ class Client {
     }
     return true;
   }
+  // A byte beside the others, which are read as if it were not there.
+  bool send_urgent() { return ::send(fd_, "!", 1, MSG_OOB | MSG_NOSIGNAL) == 1; }
   // Something of the server's has come that was not read yet.
   [[nodiscard]] bool has_something() const {
     pollfd ready{.fd = fd_, .events = POLLIN, .revents = 0};

@@ -97,6 +97,8 @@ std::string body_of(Uuid id, const DecisionMade& decision, const std::vector<Rec
   return text;
 }
 
+http::Response id_is_taken() { return refusal(409, "conflict", "decision_id: a decision with this id exists", "decision_id"); }
+
 // The same request again: the decision it became, as the log has it.
 void repeat(App& app, const SharedAnswer& answer, ServedPool& pool, Uuid id, const std::vector<RecordedResponse>& said) {
   auto record = app.service().look_up(pool, id);
@@ -133,7 +135,7 @@ void decide(App& app, const Call& call) {
     }
   }
   if (asked.id && pool->pool().knows(*asked.id)) {
-    return call.answer->send(refusal(409, "conflict", "decision_id: a decision with this id exists", "decision_id"));
+    return call.answer->send(id_is_taken());
   }
   const Uuid id = asked.id ? *asked.id : app.service().new_id();
   asked.draft.audits.seed = id.low;
@@ -149,6 +151,8 @@ void decide(App& app, const Call& call) {
       app.service().commit(std::move(prepared), [answer = call.answer, text = std::move(text)](const Result<Applied>& applied) mutable {
         if (!applied) return answer->refuse(applied.error());
         if (applied->result.error) return answer->refuse(*applied->result.error);
+        // Another that came at the same time was written first.
+        if (applied->result.status == ApplyStatus::kDuplicate) return answer->send(id_is_taken());
         answer->json(std::move(text));
       });
   if (!taken) call.answer->refuse(overloaded(taken.error()));

@@ -1,5 +1,7 @@
 """Decisions and feedback over HTTP, as a user would: what is decided, what is learned, what is refused."""
 import json
+import re
+import socket
 import threading
 import uuid
 
@@ -30,6 +32,36 @@ class Decide(ServerTest):
             self.assertEqual(looked_up[field], decision[field], field)
         self.assertEqual(looked_up["task_id"], "t1")
         self.assertEqual(looked_up["outcomes"], [])
+
+    def ask_at_once(self, server, requests):
+        """The bytes of `requests`, each list of them over a connection of its own, all under way before any answer is read; the statuses."""
+        sockets = [socket.create_connection((server.host, int(server.port)), timeout=60) for _ in requests]
+        for one, pipelined in zip(sockets, requests):
+            head = "{} {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}"
+            bodies = [(method, path, json.dumps(body)) for method, path, body in pipelined]
+            one.sendall("".join(head.format(method, path, len(body), body) for method, path, body in bodies).encode())
+        statuses = []
+        for one in sockets:
+            one.shutdown(socket.SHUT_WR)
+            with one, one.makefile("rb") as answers:
+                statuses.append([int(status) for status in re.findall(rb"HTTP/1.1 (\d+) ", answers.read())])
+        return statuses
+
+    def test_of_decisions_with_one_id_at_the_same_time_one_is_made(self):
+        server = self.serve()
+        made = str(uuid.uuid4())
+        bodies = [{"decision_id": made, "responses": [{"model": "a", "answer": f"x{i}", "confidence": 0.9}]} for i in range(8)]
+        statuses = self.ask_at_once(server, [[("POST", "/v1/decide", body)] for body in bodies])
+        self.assertEqual(sorted(statuses), [[200]] + 7 * [[409]])
+        self.assertEqual(server.get("/v1/decisions/" + made).json["answer"], f"x{statuses.index([200])}")
+
+    def test_pools_are_made_while_many_decisions_are_answered(self):
+        server = self.serve()
+        decide = ("POST", "/v1/decide", {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}]})
+        requests = [[decide, ("PUT", f"/v1/pools/p{i}", {}) if i % 4 == 3 else decide] for i in range(120)]
+        for statuses in self.ask_at_once(server, requests):
+            self.assertEqual([status // 100 for status in statuses], [2, 2])
+        self.assertEqual(server.decide(ASKED)["answer"], "Paris")
 
     def test_outcomes_move_what_a_confidence_is_worth(self):
         server = self.serve()
