@@ -1,7 +1,6 @@
 #include "log/left_out.h"
 
 #include <bit>
-#include <cmath>
 #include <vector>
 
 #include "log/event_log.h"
@@ -28,7 +27,7 @@ bool stands_for_all(const std::vector<RecordedResponse>& responses) {
 }
 
 // What is stored for it may mean another one.
-std::uint32_t nearest(double confidence) { return static_cast<std::uint32_t>(std::lround(confidence * kTenThousand)) + 1; }
+std::uint32_t nearest(double confidence) { return (static_cast<std::uint32_t>(confidence * (2.0 * kTenThousand)) + 1) / 2 + 1; }
 
 bool can_be_listed(const std::optional<double>& confidence) {
   return !confidence || (*confidence >= 0.0 && *confidence <= 1.0 && same(*confidence_of(nearest(*confidence)), *confidence));
