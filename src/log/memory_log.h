@@ -34,7 +34,7 @@ class LogInMemory : public EventLog {
   internal::MemoryStore store_;
 };
 
-class MemoryLog final : public LogInMemory {
+class MemoryLog : public LogInMemory {
  public:
   explicit MemoryLog(const MemoryLogOptions& options = {});
   ~MemoryLog() override { queue_.close(); }

@@ -389,7 +389,10 @@ void Service::keep_snapshot(ServedPool& pool, std::uint64_t offset, Pieces piece
     options_.post([this, &pool, alive, kept] {
       if (!*alive) return;
       pool.snapshotting = false;
-      if (!kept->ok()) options_.complain("pool " + pool.name() + ": no snapshot was kept: " + kept->error().message);
+      if (kept->ok()) return;
+      options_.complain("pool " + pool.name() + ": no snapshot was kept: " + kept->error().message);
+      // The one before has to do until then: its size warrants no delay.
+      if (pool.next_snapshot > 0) pool.next_snapshot = pool.next_offset() + options_.bounds.snapshot_every;
     });
   });
 }

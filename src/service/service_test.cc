@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -37,6 +38,17 @@ class TestLoop {
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<std::function<void()>> work_;
+};
+
+// A log that keeps no snapshots while it is told so.
+class TestLog final : public MemoryLog {
+ public:
+  using EventLog::keep_snapshot;
+  Status keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, const Pause& pause) override {
+    if (full) return {ErrorCode::kUnavailable, "the disk is full"};
+    return MemoryLog::keep_snapshot(pool, std::move(snapshot), pause);
+  }
+  std::atomic<bool> full = false;
 };
 
 class ServiceTest : public ::testing::Test {
@@ -91,7 +103,7 @@ class ServiceTest : public ::testing::Test {
     return recovered->pool.digest();
   }
 
-  MemoryLog log_;
+  TestLog log_;
   TestLoop loop_;
   std::int64_t clock_ms_ = 1'700'000'000'000;
   std::uint64_t seed_ = 0;
@@ -142,6 +154,26 @@ TEST_F(ServiceTest, ALargeSnapshotIsWrittenAtLeisureForAsLongAsItsSizeWarrants) 
     ++looked_at;
   }
   EXPECT_GE(looked_at, 3);
+}
+
+TEST_F(ServiceTest, ASnapshotThatCouldNotBeKeptIsTriedAgainSoon) {
+  open(10);
+  for (int i = 0; i < 300; ++i) {
+    decide();
+    loop_.run_until([this] { return !pool().snapshotting; });
+  }
+  log_.full = true;
+  while (complaints_.empty()) {
+    decide();
+    loop_.run_until([this] { return !pool().snapshotting; });
+  }
+  EXPECT_NE(complaints_[0].find("the disk is full"), std::string::npos) << complaints_[0];
+  EXPECT_EQ(pool().next_snapshot, pool().next_offset() + 10);
+  log_.full = false;
+  for (int i = 0; i < 10; ++i) decide();
+  loop_.run_until([this] { return !pool().snapshotting; });
+  EXPECT_EQ(log_.snapshots("default").value().back(), pool().next_offset());
+  EXPECT_EQ(complaints_.size(), 1U);
 }
 
 TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
