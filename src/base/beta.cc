@@ -79,23 +79,17 @@ Pair clipped(Pair x) { return x < -1.0 ? both(-1.0) : x > 1.0 ? both(1.0) : x; }
 
 Pair square_root(Pair x) { return Pair{std::sqrt(x[0]), std::sqrt(x[1])}; }
 
-// z with P(Z <= z) = p for a standard normal Z, to three digits (Abramowitz and Stegun 26.2.22).
+// z with P(Z <= z) = p for a standard normal Z, to 0.0005 (Abramowitz and Stegun 26.2.23).
 Pair near_normal_quantiles(Pair p) {
   const PairMask lower = p < 0.5;
   const Pair t = square_root(-2.0 * log(lower ? p : 1.0 - p));
-  const Pair z = t - (2.30753 + 0.27061 * t) / (1.0 + t * (0.99229 + t * 0.04481));
+  const Pair z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
   return lower ? -z : z;
 }
 
 }  // namespace
 
-Beta::Beta(double a, double b) : a_(a), b_(b), log_scale_(log_scale(a, b)) {
-  if (a_ >= 1.0 && b_ >= 1.0) return;
-  const Pair each = {a, b};
-  const Pair parts = exp(each * log(each / (a_ + b_))) / each;
-  low_part_ = parts[0];
-  parts_ = parts[0] + parts[1];
-}
+Beta::Beta(double a, double b) : a_(a), b_(b), log_scale_(log_scale(a, b)) {}
 
 double Beta::cdf(double x) const {
   if (x <= 0.0) return 0.0;
@@ -113,7 +107,11 @@ Pair Beta::cdf(Pair x, Pair front) const {
   return lower ? tail : 1.0 - tail;
 }
 
-// To about three digits: Abramowitz and Stegun 26.5.22, or the nearer end's power law where the density is infinite at an end.
+// The distance w from an end with w^power / (power B(a, b)) = p: what the density's power law there makes of p.
+Pair Beta::start_of_series(Pair p, double power) const { return exp((log(power * p) - log_scale_) / power); }
+
+// To about three digits: Abramowitz and Stegun 26.5.22. Where the density is infinite at an end, the first terms of the series at the
+// nearer one, which mostly leave a single step to go.
 Pair Beta::near_quantiles(Pair p) const {
   if (a_ >= 1.0 && b_ >= 1.0) {
     const Pair z = near_normal_quantiles(p);
@@ -124,9 +122,16 @@ Pair Beta::near_quantiles(Pair p) const {
     const Pair w = -z * square_root(h + lambda) / h - (of_b - of_a) * (lambda + 5.0 / 6.0 - 2.0 / (3.0 * h));
     return a_ / (a_ + b_ * exp(2.0 * w));
   }
-  const PairMask lower = p * parts_ < low_part_;
-  const Pair power = lower ? both(a_) : both(b_);
-  const Pair distance = exp(log(power * parts_ * (lower ? p : 1.0 - p)) / power);
+  const Pair from_0 = start_of_series(p, a_);
+  const Pair from_1 = start_of_series(1.0 - p, b_);
+  const PairMask lower = from_0 < from_1;
+  const Pair w = lower ? from_0 : from_1;
+  const Pair a = lower ? both(a_) : both(b_);
+  const Pair b = lower ? both(b_) : both(a_);
+  // x = w + second w^2 + third w^3 + ..., turned around term by term.
+  const Pair second = (b - 1.0) / (a + 1.0);
+  const Pair third = (b - 1.0) * (a * a + 3.0 * a * b - a + 5.0 * b - 4.0) / (2.0 * (a + 1.0) * (a + 1.0) * (a + 2.0));
+  const Pair distance = w * (1.0 + w * (second + w * third));
   return lower ? distance : 1.0 - distance;
 }
 

@@ -21,14 +21,12 @@ class Beta {
   // `front`: x^a (1-x)^b / B(a, b).
   [[nodiscard]] Pair cdf(Pair x, Pair front) const;
   [[nodiscard]] Pair front(Pair x) const;
+  [[nodiscard]] Pair start_of_series(Pair p, double power) const;
   [[nodiscard]] Pair near_quantiles(Pair p) const;
 
   double a_;
   double b_;
   double log_scale_;  // -ln B(a, b)
-  // Where the density is infinite at an end: what near_quantiles() needs of the power laws at the ends.
-  double low_part_ = 0.0;
-  double parts_ = 0.0;
 };
 
 }  // namespace margin::internal

@@ -50,9 +50,10 @@ class Closing {
     recalibration_keep_ = 1.0 - 1.0 / (recalibration_tasks_ * n);
   }
 
-  [[nodiscard]] Steps apply(double mixed, double plain, double per_task) const {
+  // `resolution`: as the function below tells, which few forecasts see change.
+  [[nodiscard]] Steps apply(double mixed, double plain, double resolution) const {
     Steps steps{.mixed = mixed, .plain = plain};
-    steps.earned = clip01(plain + resolution(per_task) * (mixed - plain));
+    steps.earned = clip01(plain + resolution * (mixed - plain));
     steps.recalibrated = clip01(steps.earned * recalibration(steps.earned));
     const Place at = place(steps.recalibrated);
     steps.final = clip01(steps.recalibrated + (1.0 - at.share) * bin_steer_[at.lower] + at.share * bin_steer_[at.upper]);

@@ -177,6 +177,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     if (outcomes_this_task_ == 0.0 && outcomes_per_task_ == 0.0) return;
     outcomes_per_task_ =
         outcomes_per_task_ <= 0.0 ? outcomes_this_task_ : outcomes_per_task_ + 0.1 * (outcomes_this_task_ - outcomes_per_task_);
+    refresh_resolution();
   }
 
   // The mixture is a sum of products; the terms are its successive refinements, so that their product is exactly the factor.
@@ -196,7 +197,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
                          {"model ratio", by_model / by_pool},
                          {"band ratio", forecast.closing.mixed / by_model},
                          {"closing factor", forecast.closing.final / forecast.closing.mixed},
-                         {"resolution earned", closing_.resolution(outcomes_per_task())},
+                         {"resolution earned", resolution_},
                          {"plain accuracy", forecast.closing.plain}};
   }
 
@@ -402,10 +403,14 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     const double n = std::max(1.0, taught_);
     for (std::size_t lane = 0; lane < lanes(); ++lane) set(pool_keep_, lane, 1.0 - 1.0 / (clocks_[lane / link_count()] * n));
     closing_.set_models(taught_);
+    refresh_resolution();
   }
+  void refresh_resolution() { resolution_ = closing_.resolution(outcomes_per_task()); }
 
-  // What every forecast needs of the pool: its factor per band (shrunk to the whole pool's), and its plain accuracy per clock.
+  // What every forecast needs of the pool: its factor per band (shrunk to the whole pool's), its plain accuracy per clock, and how much
+  // resolution it has earned.
   void refresh_pool() {
+    refresh_resolution();
     for (std::size_t v = 0; v < pairs(); ++v) {
       Pair outcomes = both(0.0);
       Pair exposures = both(0.0);
@@ -451,7 +456,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
       forecast.experts[v] = smaller(forecast.with_model[v] * band_ratio * forecast.powers[v], both(1.0));
     }
     const double mixed = mixture(forecast.experts, forecast.tempered);
-    forecast.closing = closing_.apply(mixed, plain_accuracy(counters), outcomes_per_task());
+    forecast.closing = closing_.apply(mixed, plain_accuracy(counters), resolution_);
     return forecast;
   }
 
@@ -656,6 +661,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   TemperedOdds::Values odds_used_ = TemperedOdds::all(0.0);  // 1 for an expert that there is
   Lanes pool_keep_{};
   std::vector<Pair> pool_factors_;  // by band
+  double resolution_ = 0.0;         // earned
   Lanes pool_whole_{};              // the pool's factor over all bands; with link 0 that is its plain accuracy
 };
 

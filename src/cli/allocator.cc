@@ -3,5 +3,5 @@
 // a thread keeps as many at hand as decisions wait for their commit under load.
 extern "C" {
 extern const char* const malloc_conf;
-const char* const malloc_conf = "background_thread:true,tcache_nslots_small_min:128";
+const char* const malloc_conf = "background_thread:true,tcache_nslots_small_min:128,lg_tcache_max:18";
 }
