@@ -43,9 +43,9 @@ class PlainTransport final : public Transport, public Arrivals::Watched {
 
   void handshake(Session& session) override { session.on_handshake({}); }
 
-  void read(Session& session, std::span<char> space) override {
+  void read(Session& session) override {
     session_ = &session;
-    space_ = space;
+    reading_ = true;
     if (readable_) arrivals_->soon(*this);
   }
 
@@ -75,22 +75,23 @@ class PlainTransport final : public Transport, public Arrivals::Watched {
     if ((events & (EPOLLPRI | kOver)) != 0) short_reads_ = true;
     if ((events & (EPOLLIN | EPOLLPRI | kOver)) != 0) readable_ = true;
     if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) writable_ = true;
-    if (readable_ && !space_.empty()) receive(ended);
+    if (readable_ && reading_) receive(ended);
     if (writable_ && writing_) send_rest(ended);
   }
 
  private:
   void receive(std::vector<Arrivals::Ended>& ended) {
-    const ssize_t bytes = uninterrupted([this] { return ::recv(socket_, space_.data(), space_.size(), MSG_DONTWAIT); });
+    const std::span<char> space = session_->space();
+    const ssize_t bytes = uninterrupted([&] { return ::recv(socket_, space.data(), space.size(), MSG_DONTWAIT); });
     if (bytes < 0 && would_block()) {
       readable_ = false;
       return;
     }
     // A read that does not fill its space has taken all there was: what comes later is told anew. Only an end that came along is not, nor
     // what follows an urgent byte.
-    readable_ = short_reads_ || static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)) == space_.size();
+    readable_ = short_reads_ || static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)) == space.size();
     const error_code error = bytes < 0 ? last_error() : bytes == 0 ? error_code(boost::asio::error::eof) : error_code();
-    space_ = {};
+    reading_ = false;
     ended.push_back({session_->shared_from_this(), &Session::on_read, error, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))});
   }
 
@@ -125,8 +126,8 @@ class PlainTransport final : public Transport, public Arrivals::Watched {
   int socket_;
   std::shared_ptr<Arrivals> arrivals_;  // shared with the server and its other connections
   Session* session_ = nullptr;          // owns this
-  std::span<char> space_;               // of the read that waits, or empty
   std::array<std::string_view, kPiecesMax> unwritten_;
+  bool reading_ = false;  // a read waits
   bool writing_ = false;  // a write waits
   bool readable_ = false;
   bool writable_ = true;

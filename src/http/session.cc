@@ -343,10 +343,9 @@ void Session::stream_end() {
 void Session::read() {
   if (reading_ || read_ended_ || state_ == State::kClosed || state_ == State::kClosing) return;
   if (parsing() && !room()) return;
-  const std::span<char> space = reader_.space();
-  if (space.empty()) return;
+  if (space().empty()) return;
   reading_ = true;
-  transport_->read(*this, space);
+  transport_->read(*this);
 }
 
 void Session::flush() {
@@ -385,6 +384,7 @@ void Session::write_active() {
   active_.body = {};
   written_ = 0;
   write_deadline_ = Moment::max();
+  if (queued_.size() == 0) std::swap(queued_, active_);  // the next answer is put where this one was: the processor has it at hand
 }
 
 void Session::on_written(const boost::system::error_code& error, std::size_t bytes) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // Instead of start(): there are too many connections; says so and closes.
   void turn_away();
 
+  // What comes is to be put here. By the time it comes the request before it may have been answered, and its place is used again: bytes
+  // that the processor has at hand.
+  [[nodiscard]] std::span<char> space() { return reader_.space(); }
   // The transport's callbacks.
   void on_handshake(const boost::system::error_code& error);
   void on_read(const boost::system::error_code& error, std::size_t bytes);

@@ -21,7 +21,8 @@ class TlsTransport final : public Transport {
                             [self = session.shared_from_this()](const boost::system::error_code& error) { self->on_handshake(error); });
   }
 
-  void read(Session& session, std::span<char> space) override {
+  void read(Session& session) override {
+    const std::span<char> space = session.space();
     stream_.async_read_some(
         asio::buffer(space.data(), space.size()),
         [self = session.shared_from_this()](const boost::system::error_code& error, std::size_t bytes) { self->on_read(error, bytes); });

@@ -27,7 +27,8 @@ class Transport {
   virtual ~Transport() = default;
   // Each of these ends in the session's on_handshake, on_read or on_written. At most one read and one write at a time.
   virtual void handshake(Session& session) = 0;
-  virtual void read(Session& session, std::span<char> space) = 0;
+  // Into the session's space(), asked for at once or when something has come.
+  virtual void read(Session& session) = 0;
   // What write_now() has just left.
   virtual void write(Session& session, Pieces pieces) = 0;
   // Writes what goes at once, without a callback; 0 when nothing did.
