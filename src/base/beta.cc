@@ -107,8 +107,8 @@ Pair Beta::cdf(Pair x, Pair front) const {
   return lower ? tail : 1.0 - tail;
 }
 
-// The distance w from an end with w^power / (power B(a, b)) = p: what the density's power law there makes of p.
-Pair Beta::start_of_series(Pair p, double power) const { return exp((log(power * p) - log_scale_) / power); }
+// The logarithm of the distance w from an end with w^power / (power B(a, b)) = p: what the density's power law there makes of p.
+Pair Beta::log_of_start(Pair p, double power) const { return (log(power * p) - log_scale_) / power; }
 
 // To about three digits: Abramowitz and Stegun 26.5.22. Where the density is infinite at an end, the first terms of the series at the
 // nearer one, which mostly leave a single step to go.
@@ -122,10 +122,10 @@ Pair Beta::near_quantiles(Pair p) const {
     const Pair w = -z * square_root(h + lambda) / h - (of_b - of_a) * (lambda + 5.0 / 6.0 - 2.0 / (3.0 * h));
     return a_ / (a_ + b_ * exp(2.0 * w));
   }
-  const Pair from_0 = start_of_series(p, a_);
-  const Pair from_1 = start_of_series(1.0 - p, b_);
+  const Pair from_0 = log_of_start(p, a_);
+  const Pair from_1 = log_of_start(1.0 - p, b_);
   const PairMask lower = from_0 < from_1;
-  const Pair w = lower ? from_0 : from_1;
+  const Pair w = exp(lower ? from_0 : from_1);
   const Pair a = lower ? both(a_) : both(b_);
   const Pair b = lower ? both(b_) : both(a_);
   // x = w + second w^2 + third w^3 + ..., turned around term by term.

@@ -21,7 +21,7 @@ class Beta {
   // `front`: x^a (1-x)^b / B(a, b).
   [[nodiscard]] Pair cdf(Pair x, Pair front) const;
   [[nodiscard]] Pair front(Pair x) const;
-  [[nodiscard]] Pair start_of_series(Pair p, double power) const;
+  [[nodiscard]] Pair log_of_start(Pair p, double power) const;
   [[nodiscard]] Pair near_quantiles(Pair p) const;
 
   double a_;

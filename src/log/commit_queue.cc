@@ -35,11 +35,7 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
   if (entry.note.size() > kNoteBytesMax) {
     return {ErrorCode::kLimit, "note: " + std::to_string(entry.note.size()) + " bytes, at most " + std::to_string(kNoteBytesMax)};
   }
-  Waiting item{.pool = entry.pool,
-               .id = entry.event.id,
-               .time_ms = entry.event.time_ms,
-               .acknowledge = std::move(acknowledge),
-               .since = Clock::now()};
+  Waiting item{.pool = entry.pool, .id = entry.event.id, .time_ms = entry.event.time_ms, .acknowledge = std::move(acknowledge)};
   encode(entry.event, entry.mark, entry.note, item.bytes);
   if (item.bytes.size() > kRecordBytesMax) {
     return {ErrorCode::kLimit, "event: " + std::to_string(item.bytes.size()) + " bytes, at most " + std::to_string(kRecordBytesMax)};
@@ -52,6 +48,8 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
         (figures_.waiting > 0 && figures_.waiting_bytes + item.bytes.size() > limits_.bytes_max)) {
       return {ErrorCode::kLimit, "the event log does not keep up: " + std::to_string(figures_.waiting) + " events wait to be written"};
     }
+    // Only the oldest of those that are committed together is ever asked.
+    item.since = waiting_.empty() ? Clock::now() : waiting_.front().since;
     ++taken_;
     ++figures_.waiting;
     figures_.waiting_bytes += item.bytes.size();

@@ -137,13 +137,14 @@ void decide(App& app, const Call& call) {
   if (asked.id && pool->pool().knows(*asked.id)) {
     return call.answer->send(id_is_taken());
   }
-  const Uuid id = asked.id ? *asked.id : app.service().new_id();
+  const std::int64_t now_ms = app.service().now_ms();
+  const Uuid id = asked.id ? *asked.id : app.service().new_id(now_ms);
   asked.draft.audits.seed = id.low;
   if (Status decided = pool->pool().decide(asked.draft); !decided) return call.answer->refuse(decided.error());
   std::string text = body_of(id, decision, decision.responses);
   keep_answers(decision, app.config().store.answers);
 
-  Prepared prepared = app.service().prepare(*pool, std::move(decision), id);
+  Prepared prepared = app.service().prepare(*pool, std::move(decision), id, now_ms);
   prepared.mark = mark;
   prepared.note = call.caller.source;
   call.answer->add_header("x-margin-decision-id", id.text());

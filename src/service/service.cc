@@ -174,9 +174,8 @@ ServedPool* Service::find_decision(Uuid decision, std::string_view tenant_prefix
   return nullptr;
 }
 
-Uuid Service::new_id() {
+Uuid Service::new_id(std::int64_t now_ms) {
   // Never back, also within a millisecond and when the clock steps, so that ids sort as they were made.
-  const std::int64_t now_ms = options_.clock_ms();
   if (now_ms > last_id_.time_ms() || last_id_ == Uuid()) return last_id_ = Uuid::make(now_ms, random_);
   return last_id_ = last_id_.later(random_);
 }

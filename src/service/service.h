@@ -85,14 +85,15 @@ class Service {
   // The pool that knows a decision.
   [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant_prefix);
 
-  // An event for `pool` with a new id (or the caller's) and the time.
+  // An event for `pool` with a new id and the time, or the caller's.
   template <class Body>
-  [[nodiscard]] Prepared prepare(ServedPool& pool, Body&& body, std::optional<Uuid> id = {}) {
-    const std::int64_t time_ms = pool.stamp(options_.clock_ms());
-    return {.pool = &pool, .event = {.id = id ? *id : new_id(), .time_ms = time_ms, .body = std::forward<Body>(body)}};
+  [[nodiscard]] Prepared prepare(ServedPool& pool, Body&& body, std::optional<Uuid> id = {}, std::optional<std::int64_t> now_ms = {}) {
+    const std::int64_t now = now_ms ? *now_ms : options_.clock_ms();
+    return {.pool = &pool, .event = {.id = id ? *id : new_id(now), .time_ms = pool.stamp(now), .body = std::forward<Body>(body)}};
   }
   // A new id, by the clock.
-  [[nodiscard]] Uuid new_id();
+  [[nodiscard]] Uuid new_id() { return new_id(options_.clock_ms()); }
+  [[nodiscard]] Uuid new_id(std::int64_t now_ms);
 
   // Writes it; `done` hears how it was applied, or why it could not be written. A revert that calls for a new fold is done when the folded
   // state is in place. kLimit: the log's queue is full (overload); then `done` is not called.
