@@ -181,6 +181,10 @@ char* write_rounded(char* to, double value) {
   constexpr std::uint64_t kMillion = 1'000'000;
   const double size = std::fabs(value);
   if (!(size >= 1e-4 && size < 1e3)) {
+    if (size == 0.0) {
+      *to = '0';
+      return to + 1;
+    }
     const bool whole = size < 1e9 && size == static_cast<double>(static_cast<std::int64_t>(size));
     return whole ? std::to_chars(to, to + kRoundedMax, static_cast<std::int64_t>(value)).ptr : write_shortest(to, value);
   }

@@ -1,5 +1,8 @@
 #include "margin/uuid.h"
 
+#include <array>
+#include <cstring>
+
 #include "base/check.h"
 #include "base/hex.h"
 
@@ -24,6 +27,16 @@ Uuid Uuid::later(Random& random) const {
 }
 
 namespace {
+
+// Of every byte, its two digits.
+constexpr auto kHexPairs = [] {
+  std::array<char, 512> pairs{};
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    pairs[2 * byte] = internal::kHexDigits[byte / 16];
+    pairs[2 * byte + 1] = internal::kHexDigits[byte % 16];
+  }
+  return pairs;
+}();
 
 constexpr bool is_dash(std::size_t place) { return place == 8 || place == 13 || place == 18 || place == 23; }
 
@@ -64,18 +77,18 @@ std::string Uuid::text() const {
 }
 
 void Uuid::write(char* to) const {
-  const auto digits = [&](std::uint64_t bits, int count) {
-    for (int shift = 4 * (count - 1); shift >= 0; shift -= 4) *to++ = internal::kHexDigits[(bits >> shift) & 0xf];
+  const auto bytes = [&](std::uint64_t bits, int count) {
+    for (int shift = 8 * (count - 1); shift >= 0; shift -= 8, to += 2) std::memcpy(to, &kHexPairs[2 * ((bits >> shift) & 0xff)], 2);
   };
-  digits(high >> 32, 8);
+  bytes(high >> 32, 4);
   *to++ = '-';
-  digits(high >> 16, 4);
+  bytes(high >> 16, 2);
   *to++ = '-';
-  digits(high, 4);
+  bytes(high, 2);
   *to++ = '-';
-  digits(low >> 48, 4);
+  bytes(low >> 48, 2);
   *to++ = '-';
-  digits(low, 12);
+  bytes(low, 6);
 }
 
 }  // namespace margin

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/encoding.h"
-#include "base/same_text.h"
 #include "margin/calibrator.h"
 
 namespace margin::internal {
@@ -33,11 +33,9 @@ class Members {
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] const Member& operator[](ModelId model) const { return members_[model]; }
   [[nodiscard]] Member& operator[](ModelId model) { return members_[model]; }
+  // By id.
+  [[nodiscard]] std::span<const Member> all() const { return members_; }
   [[nodiscard]] std::optional<ModelId> find(std::string_view name) const;
-  // Whether that is its id: sooner told than found.
-  [[nodiscard]] bool is(ModelId model, std::string_view name) const {
-    return model < members_.size() && same_text(members_[model].name, name);
-  }
   // Only those that have joined.
   [[nodiscard]] std::optional<ModelId> find_joined(std::string_view name) const;
 

@@ -32,6 +32,7 @@ bool find_seats(const std::vector<RecordedResponse>& responses, std::string_view
                 Seats& seats) {
   seats.resize(responses.size());
   // Most pools ask the same models in the same order, in one channel, each once.
+  const std::span<const Member> known = members.all();
   ModelId guess = 0;
   const std::string* channel = nullptr;
   CellId cell = 0;
@@ -40,7 +41,7 @@ bool find_seats(const std::vector<RecordedResponse>& responses, std::string_view
   Seat* seat = seats.data();
   for (const RecordedResponse& response : responses) {
     ModelId model = guess;
-    if (!members.is(guess, response.model)) {
+    if (guess >= known.size() || !same_text(known[guess].name, response.model)) {
       const auto found = members.find(response.model);
       if (!found) return false;
       model = *found;
@@ -52,7 +53,7 @@ bool find_seats(const std::vector<RecordedResponse>& responses, std::string_view
       channel = &response.channel;
       calibrator = cells[cell].calibrator.get();
     }
-    const Member& member = members[model];
+    const Member& member = known[model];
     const bool speaks = usable(response.confidence, response.abstained);
     if (speaks && !member.joined()) return false;
     const bool part = speaks && member.present();

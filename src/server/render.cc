@@ -8,6 +8,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/same_text.h"
+
 namespace margin::server {
 namespace {
 
@@ -62,19 +64,43 @@ char* write_figures(char* to, const RecordedResponse& response) {
 // Longer names are not put together with the figures.
 constexpr std::size_t kNameMax = 64;
 
+// What stands between a plain name and the figures. The responses of a decision mostly came through one channel: it is written once, and
+// then copied.
+class ChannelPiece {
+ public:
+  // nullptr: the channel's name is not so plain. As many bytes as the piece may have are written; the result is where it ends.
+  char* write(char* to, const std::string& channel) {
+    if (written_ == nullptr || !internal::same_text(*written_, channel)) {
+      written_ = nullptr;
+      if (channel.size() > kNameMax) return nullptr;
+      char* const end = internal::write_plain(write_literal(piece_.data(), "\",\"channel\":\""), channel);
+      if (end == nullptr) return nullptr;
+      size_ = write_literal(end, "\",") - piece_.data();
+      written_ = &channel;
+    }
+    std::memcpy(to, piece_.data(), piece_.size());
+    return to + size_;
+  }
+
+  static constexpr std::size_t kMax = 16 + kNameMax;
+
+ private:
+  const std::string* written_ = nullptr;  // of a response that is still there
+  std::array<char, kMax> piece_{};
+  std::ptrdiff_t size_ = 0;
+};
+
 // How the piece of a response that states a confidence begins; nullptr where that is not so plain.
-char* write_names(char* to, const RecordedResponse& response) {
+char* write_names(char* to, const RecordedResponse& response, ChannelPiece& channel) {
   const bool plain = response.confidence && !response.abstained;
-  if (!plain || response.model.size() > kNameMax || response.channel.size() > kNameMax) return nullptr;
+  if (!plain || response.model.size() > kNameMax) return nullptr;
   to = internal::write_plain(write_literal(to, "{\"model\":\""), response.model);
-  if (to == nullptr) return nullptr;
-  to = internal::write_plain(write_literal(to, "\",\"channel\":\""), response.channel);
-  return to == nullptr ? nullptr : write_literal(to, "\",");
+  return to == nullptr ? nullptr : channel.write(to, response.channel);
 }
 
 // In one piece: most of an answer consists of responses.
-void render_response(JsonWriter& out, const RecordedResponse& response) {
-  char* to = write_names(out.begin(32 + 2 * kNameMax + kFiguresMax), response);
+void render_response(JsonWriter& out, const RecordedResponse& response, ChannelPiece& channel) {
+  char* to = write_names(out.begin(16 + kNameMax + ChannelPiece::kMax + kFiguresMax), response, channel);
   if (to == nullptr) {
     out.open('{').key("model").text(response.model).key("channel").text(response.channel);
     if (response.abstained) out.key("abstained").flag(true);
@@ -173,7 +199,8 @@ void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, Ans
   out.close(']');
   render_votes(out, decision, text);
   out.key("responses").open('[');
-  for (const RecordedResponse& response : decision.responses) render_response(out, response);
+  ChannelPiece channel;
+  for (const RecordedResponse& response : decision.responses) render_response(out, response, channel);
   out.close(']').key("decisive").open('[');
   for (const DecisiveModel& decisive : decision.decisive) out.text(decisive.model);
   out.close(']');
