@@ -79,7 +79,9 @@ ApplyResult PoolState::on(const PoolConfigured& event, Context) {
   }
   if (recipe.identifier.empty() || resolved.watched_models_max != config.watched_models_max) {
     watch = PoolWatch(resolved.watched_models_max);
-    decisions.change_all([](DecisionRecord& decision) { decision.opinions.clear(); });
+    decisions.change_all([](DecisionRecord& decision) {
+      if (!decision.later->opinions.empty()) decision.later.change().opinions.clear();
+    });
   }
   if (resolved.source_share_max != config.source_share_max) influence = Influence();
   if (resolved.remedy != config.remedy) remedy = std::move(make_remedy(resolved.remedy)).value();

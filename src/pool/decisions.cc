@@ -20,20 +20,20 @@ bool DecisionRecord::settled() const {
 const DecisionRecord::Outcome& DecisionRecord::outcome_of(const Response& response) const {
   static constexpr Outcome kNone;
   const auto place = static_cast<std::size_t>(&response - responses.data());
-  return place < outcomes.size() ? outcomes[place] : kNone;
+  return place < later->outcomes.size() ? later->outcomes[place] : kNone;
 }
 
 DecisionRecord::Outcome& DecisionRecord::change_outcome(const Response& response) {
-  outcomes.resize(responses.size());
-  return outcomes[static_cast<std::size_t>(&response - responses.data())];
+  later.change().outcomes.resize(responses.size());
+  return later.change().outcomes[static_cast<std::size_t>(&response - responses.data())];
 }
 
 bool DecisionRecord::has_feedback(Uuid feedback) const {
-  return std::any_of(feedbacks.begin(), feedbacks.end(), [&](const FeedbackMark& mark) { return mark.id == feedback; });
+  return std::any_of(later->feedbacks.begin(), later->feedbacks.end(), [&](const FeedbackMark& mark) { return mark.id == feedback; });
 }
 
 bool DecisionRecord::holds(std::size_t feedback) const {
-  return feedbacks[feedback].heard || std::any_of(responses.begin(), responses.end(), [&](const Response& response) {
+  return later->feedbacks[feedback].heard || std::any_of(responses.begin(), responses.end(), [&](const Response& response) {
            return response.graded() && outcome_of(response).feedback == feedback;
          });
 }
@@ -90,7 +90,7 @@ void load_response(Decoder& in, DecisionRecord& record, const Decisions::Bounds&
   if (!response.graded()) return;
   outcome.weight = in.real();
   outcome.feedback = in.integer<std::uint32_t>();
-  if (!(outcome.weight > 0.0 && outcome.weight <= 1.0) || outcome.feedback >= record.feedbacks.size()) in.fail();
+  if (!(outcome.weight > 0.0 && outcome.weight <= 1.0) || outcome.feedback >= record.later->feedbacks.size()) in.fail();
 }
 
 void save_record(const DecisionRecord& record, Encoder& out) {
@@ -100,8 +100,8 @@ void save_record(const DecisionRecord& record, Encoder& out) {
   out.real(record.audit_rate);
   out.integer(static_cast<std::uint64_t>(record.answers.size()));
   for (const Digest& answer : record.answers) encode(answer, out);
-  out.integer(static_cast<std::uint64_t>(record.feedbacks.size()));
-  for (const FeedbackMark& mark : record.feedbacks) {
+  out.integer(static_cast<std::uint64_t>(record.later->feedbacks.size()));
+  for (const FeedbackMark& mark : record.later->feedbacks) {
     encode(mark.id, out);
     out.text(mark.source);
     out.flag(mark.reverted);
@@ -111,8 +111,8 @@ void save_record(const DecisionRecord& record, Encoder& out) {
   out.integer(static_cast<std::uint64_t>(record.responses.size()));
   for (const DecisionRecord::Response& response : record.responses) save_response(record, response, out);
   out.flag(record.watched);
-  out.integer(static_cast<std::uint64_t>(record.opinions.size()));
-  for (const Opinion& opinion : record.opinions) {
+  out.integer(static_cast<std::uint64_t>(record.later->opinions.size()));
+  for (const Opinion& opinion : record.later->opinions) {
     out.integer(opinion.response);
     out.integer(opinion.source);
     out.real(opinion.outcome);
@@ -182,8 +182,9 @@ void Decisions::load(Decoder& in, const Bounds& bounds) {
     record.audit_rate = in.real();
     record.answers.resize(in.length(16));
     for (Digest& answer : record.answers) answer = decode_digest(in);
-    record.feedbacks.resize(in.length(16 + 8 + 1 + 8 + 1));
-    for (FeedbackMark& mark : record.feedbacks) {
+    const std::size_t feedbacks = in.length(16 + 8 + 1 + 8 + 1);
+    for (std::size_t f = 0; f < feedbacks && in.ok(); ++f) {
+      FeedbackMark& mark = record.later.change().feedbacks.emplace_back();
       mark.id = decode_uuid(in);
       mark.source = in.text();
       mark.reverted = in.flag();
@@ -194,8 +195,9 @@ void Decisions::load(Decoder& in, const Bounds& bounds) {
     record.responses.reserve(responses);
     for (std::size_t r = 0; r < responses && in.ok(); ++r) load_response(in, record, bounds);
     record.watched = in.flag();
-    record.opinions.resize(in.length(4 + 4 + 8));
-    for (Opinion& opinion : record.opinions) {
+    const std::size_t opinions = in.length(4 + 4 + 8);
+    for (std::size_t o = 0; o < opinions && in.ok(); ++o) {
+      Opinion& opinion = record.later.change().opinions.emplace_back();
       opinion = {in.integer<std::uint32_t>(), in.integer<std::uint32_t>(), in.real()};
       if (opinion.response >= record.responses.size() || !is_probability(opinion.outcome)) in.fail();
       if (!opinion.closes() && opinion.source >= bounds.sources) in.fail();

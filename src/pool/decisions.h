@@ -13,6 +13,7 @@
 
 #include "base/encoding.h"
 #include "base/id_order.h"
+#include "base/made_late.h"
 #include "margin/answer.h"
 #include "margin/calibrator.h"
 #include "margin/digest.h"
@@ -67,27 +68,32 @@ struct DecisionRecord {
     [[nodiscard]] bool graded() const { return standing == Standing::kGraded; }
     [[nodiscard]] bool votes() const { return part && answer != kNoAnswer; }
   };
-  // What became of a response. Apart, because most of what is held in memory waits for it.
+  // What became of a response.
   struct Outcome {
     double value = kNoOutcome;   // as graded, or as taught by the remedy
     double weight = 1.0;         // of the grade
     std::uint32_t feedback = 0;  // which of `feedbacks` graded it; meaningless without a grade
   };
 
+  // What comes with outcomes and audits. Apart, because most of what is held in memory waits for it.
+  struct Later {
+    std::vector<Outcome> outcomes;  // of the first responses; the others have none yet
+    std::vector<double> audits;  // likewise: the chance with which a response was chosen to be graded although not selected; 0: it was not
+    std::vector<FeedbackMark> feedbacks;
+    std::vector<Opinion> opinions;
+  };
+
   Uuid id;
   std::int64_t time_ms = 0;
   AnswerKind kind = AnswerKind::kExact;
+  bool watched = false;  // the watch has been shown it
   std::uint32_t selected = kNoAnswer;
   double p_correct = 0.0;       // as promised; 0 when nothing was selected
   std::optional<double> share;  // the winner's, until the decision's outcome is known or the share has lost its meaning
   double audit_rate = 0.0;
   std::vector<Digest> answers;
   std::vector<Response> responses;
-  std::vector<Outcome> outcomes;  // of the first responses; the others have none yet
-  std::vector<double> audits;     // likewise: the chance with which a response was chosen to be graded although not selected; 0: it was not
-  std::vector<FeedbackMark> feedbacks;
-  std::vector<Opinion> opinions;
-  bool watched = false;  // the watch has been shown it
+  MadeLate<Later> later;
 
   [[nodiscard]] bool pending() const;
   // Somebody said whether the selected answer is right.
@@ -96,14 +102,14 @@ struct DecisionRecord {
   [[nodiscard]] const Outcome& outcome_of(const Response& response) const;
   [[nodiscard]] double audit_of(const Response& response) const {
     const auto place = static_cast<std::size_t>(&response - responses.data());
-    return place < audits.size() ? audits[place] : 0.0;
+    return place < later->audits.size() ? later->audits[place] : 0.0;
   }
   // To be set.
   [[nodiscard]] Outcome& change_outcome(const Response& response);
   void set_audit(const Response& response, double chance) {
     if (std::bit_cast<std::uint64_t>(chance) == 0) return;  // what was recorded is saved to the bit
-    audits.resize(responses.size());
-    audits[static_cast<std::size_t>(&response - responses.data())] = chance;
+    later.change().audits.resize(responses.size());
+    later.change().audits[static_cast<std::size_t>(&response - responses.data())] = chance;
   }
   // It supports the selected answer.
   [[nodiscard]] bool supports(const Response& response) const { return selected != kNoAnswer && response.answer == selected; }
@@ -111,6 +117,8 @@ struct DecisionRecord {
   // The state would be another without this feedback: some response has its outcome from it, or the watch has heard it.
   [[nodiscard]] bool holds(std::size_t feedback) const;
 };
+
+static_assert(sizeof(DecisionRecord) <= 128, "as many as come until outcomes do are in memory");
 
 class Decisions {
  public:

@@ -88,7 +88,7 @@ std::vector<PoolState::Taught> PoolState::remedied_lessons(DecisionRecord& decis
       continue;
     }
     if (!settling || lessons[t].origin == Lesson::Origin::kNothing || !members[response.model].present()) continue;
-    if (!heeds(decision.feedbacks[grading.feedback], response.model, grading.weight)) continue;
+    if (!heeds(decision.later->feedbacks[grading.feedback], response.model, grading.weight)) continue;
     response.standing = lessons[t].origin == Lesson::Origin::kImplied ? Standing::kImplied : Standing::kEstimated;
     decision.change_outcome(response).value = lessons[t].outcome;
     response.learned = true;

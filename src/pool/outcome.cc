@@ -28,7 +28,7 @@ ApplyResult PoolState::on(const OutcomeObserved& event, Context context) {
     const Verdict verdict = verdict_of(event, decision->kind);
     const auto outcomes = outcomes_of(verdict, *decision, members, cells);
     if (!outcomes) return refused(outcomes.error());
-    if (decision->feedbacks.size() >= kFeedbacksMax) return too_many_feedbacks();
+    if (decision->later->feedbacks.size() >= kFeedbacksMax) return too_many_feedbacks();
     return record(*decision, {context.id, event.source, reverted, time_ms}, verdict, *outcomes);
   }
 
@@ -46,12 +46,12 @@ ApplyResult PoolState::on(const OutcomeObserved& event, Context context) {
 
 ApplyResult PoolState::record(DecisionRecord& decision, const FeedbackMark& mark, const Verdict& verdict,
                               std::span<const double> outcomes) {
-  decision.feedbacks.push_back(mark);
+  decision.later.change().feedbacks.push_back(mark);
   if (mark.reverted) return {.status = ApplyStatus::kReverted};
   // An opinion without weight is kept on record and leaves the response open to those who have some.
   if (verdict.weight == 0.0) return {};
   ApplyResult result = grade(decision, verdict, outcomes);
-  decision.feedbacks.back().heard = watch.state(decision, mark.source, outcomes, time_ms);
+  decision.later.change().feedbacks.back().heard = watch.state(decision, mark.source, outcomes, time_ms);
   // Feedback that grades nobody must not matter: a revert need not take it back.
   const bool graded = !result.learned.empty() || !result.unlearned.empty();
   if (graded && (!decision.pending() || (remedied(decision) && decision.settled()))) watch.settle(decision, time_ms);
@@ -59,7 +59,7 @@ ApplyResult PoolState::record(DecisionRecord& decision, const FeedbackMark& mark
 }
 
 ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, std::span<const double> outcomes) {
-  const auto feedback = static_cast<std::uint32_t>(decision.feedbacks.size() - 1);
+  const auto feedback = static_cast<std::uint32_t>(decision.later->feedbacks.size() - 1);
   std::vector<std::size_t> fresh;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i] != outcomes[i]) continue;
@@ -69,7 +69,7 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
     } else if (const DecisionRecord::Outcome& known = decision.outcome_of(response); known.value != outcomes[i]) {
       return {.status = ApplyStatus::kConflict,
               .error = Error{ErrorCode::kConflict, "outcome of " + members[response.model].name + ": got " + shortest(outcomes[i]) +
-                                                       ", but feedback " + decision.feedbacks[known.feedback].id.text() + " said " +
+                                                       ", but feedback " + decision.later->feedbacks[known.feedback].id.text() + " said " +
                                                        shortest(known.value)}};
     }
   }
@@ -83,7 +83,7 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
     DecisionRecord::Response& response = decision.responses[i];
     const bool confirmed = response.standing == Standing::kImplied && decision.outcome_of(response).value == outcomes[i];
     const bool teaches = !confirmed && response.part && members[response.model].present() && !frozen;
-    if (teaches && !heeds(decision.feedbacks[feedback], response.model, verdict.weight)) {
+    if (teaches && !heeds(decision.later->feedbacks[feedback], response.model, verdict.weight)) {
       add_once(result.capped, members[response.model].name);
       continue;
     }

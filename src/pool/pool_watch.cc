@@ -26,7 +26,7 @@ void PoolWatch::settle(DecisionRecord& decision, std::int64_t time_ms) {
     if (!response.usable || response.model >= watch_->options().models_max || std::any_of(task.begin(), task.end(), same_model)) continue;
     const bool known = response.graded() || response.standing == Standing::kImplied;
     const DecisionRecord::Outcome& outcome = decision.outcome_of(response);
-    const std::int64_t known_ms = response.graded() ? decision.feedbacks[outcome.feedback].time_ms : time_ms;
+    const std::int64_t known_ms = response.graded() ? decision.later->feedbacks[outcome.feedback].time_ms : time_ms;
     task.push_back({.model = response.model,
                     .answer = response.answer,
                     .outcome = known ? outcome.value : kNoOutcome,
@@ -43,7 +43,7 @@ bool PoolWatch::state(DecisionRecord& decision, std::string_view source, std::sp
   bool heard = false;
   for (std::uint32_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i] != outcomes[i]) continue;
-    const bool closed = std::any_of(decision.opinions.begin(), decision.opinions.end(),
+    const bool closed = std::any_of(decision.later->opinions.begin(), decision.later->opinions.end(),
                                     [&](const Opinion& opinion) { return opinion.response == i && opinion.closes(); });
     if (closed) continue;
     // Numbered only where it leaves a trace: what a revert need not take back must not matter.
@@ -51,21 +51,21 @@ bool PoolWatch::state(DecisionRecord& decision, std::string_view source, std::sp
     if (!number) return false;
     std::vector<SourceGrade> said = statements(decision, i);
     if (std::none_of(said.begin(), said.end(), [&](const SourceGrade& grade) { return grade.source == *number; })) {
-      decision.opinions.push_back({i, *number, outcomes[i]});
+      decision.later.change().opinions.push_back({i, *number, outcomes[i]});
       said.push_back({*number, outcomes[i]});
       heard = true;
     }
     if (said.size() < kSourcesWanted) continue;
     show(said, time_ms);
-    std::erase_if(decision.opinions, [&](const Opinion& opinion) { return opinion.response == i; });
-    decision.opinions.push_back({.response = i});
+    std::erase_if(decision.later.change().opinions, [&](const Opinion& opinion) { return opinion.response == i; });
+    decision.later.change().opinions.push_back({.response = i});
   }
   return heard;
 }
 
 void PoolWatch::close(DecisionRecord& decision, std::int64_t time_ms) {
   settle(decision, time_ms);
-  if (!watch_ || decision.opinions.empty()) return;
+  if (!watch_ || decision.later->opinions.empty()) return;
   for (std::uint32_t i = 0; i < decision.responses.size(); ++i) {
     const std::vector<SourceGrade> said = statements(decision, i);
     if (said.size() > 1) show(said, time_ms);
@@ -81,11 +81,11 @@ std::vector<SourceGrade> PoolWatch::statements(const DecisionRecord& decision, s
   std::vector<SourceGrade> said;
   const DecisionRecord::Response& about = decision.responses[response];
   if (about.graded()) {
-    const std::string& source = decision.feedbacks[decision.outcome_of(about).feedback].source;
+    const std::string& source = decision.later->feedbacks[decision.outcome_of(about).feedback].source;
     const auto number = source.empty() ? std::nullopt : number_of(source);
     if (number) said.push_back({*number, decision.outcome_of(about).value});
   }
-  for (const Opinion& opinion : decision.opinions) {
+  for (const Opinion& opinion : decision.later->opinions) {
     if (opinion.response != response) continue;
     if (opinion.closes()) return {};
     if (said.empty() || opinion.source != said.front().source) said.push_back({opinion.source, opinion.outcome});

@@ -20,8 +20,9 @@ ApplyResult PoolState::revert_feedback(Uuid feedback) {
     return {.status = held ? ApplyStatus::kRefold : ApplyStatus::kApplied, .reverted = {feedback}};
   };
   for (const DecisionRecord& decision : decisions) {
-    for (std::size_t i = 0; i < decision.feedbacks.size(); ++i) {
-      if (decision.feedbacks[i].id == feedback) return mark(decisions.change(decision).feedbacks[i].reverted, decision.holds(i));
+    for (std::size_t i = 0; i < decision.later->feedbacks.size(); ++i) {
+      if (decision.later->feedbacks[i].id == feedback)
+        return mark(decisions.change(decision).later.change().feedbacks[i].reverted, decision.holds(i));
     }
   }
   for (EarlyFeedback::Entry& entry : early) {
@@ -46,12 +47,12 @@ ApplyResult PoolState::revert_source(std::string_view source) {
   bool held = false;
   std::vector<Uuid> reverted;
   for (const DecisionRecord& decision : decisions) {
-    for (std::size_t i = 0; i < decision.feedbacks.size(); ++i) {
-      const FeedbackMark& mark = decision.feedbacks[i];
+    for (std::size_t i = 0; i < decision.later->feedbacks.size(); ++i) {
+      const FeedbackMark& mark = decision.later->feedbacks[i];
       if (mark.source != source) continue;
       known = true;
       if (mark.reverted) continue;
-      decisions.change(decision).feedbacks[i].reverted = true;
+      decisions.change(decision).later.change().feedbacks[i].reverted = true;
       reverted.push_back(mark.id);
       held |= decision.holds(i);
     }
@@ -71,8 +72,8 @@ ApplyResult PoolState::revert_source(std::string_view source) {
 
 bool PoolState::needs_fold() const {
   return std::any_of(decisions.begin(), decisions.end(), [](const DecisionRecord& decision) {
-    for (std::size_t i = 0; i < decision.feedbacks.size(); ++i) {
-      if (decision.feedbacks[i].reverted && decision.holds(i)) return true;
+    for (std::size_t i = 0; i < decision.later->feedbacks.size(); ++i) {
+      if (decision.later->feedbacks[i].reverted && decision.holds(i)) return true;
     }
     return false;
   });

@@ -22,7 +22,7 @@ std::optional<DecisionView> PoolState::view(Uuid id) const {
     shown.calibrated = response.calibrated;
     if (!response.graded()) continue;
     shown.outcome = record->outcome_of(response).value;
-    shown.feedback = record->feedbacks[record->outcome_of(response).feedback].id;
+    shown.feedback = record->later->feedbacks[record->outcome_of(response).feedback].id;
   }
   return view;
 }

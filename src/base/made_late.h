@@ -1,0 +1,34 @@
+// MadeLate: a value that most of its owners never need. Until it is changed it takes a pointer's room and reads as its default.
+#pragma once
+
+#include <memory>
+
+namespace margin::internal {
+
+template <class T>
+class MadeLate {
+ public:
+  MadeLate() = default;
+  MadeLate(const MadeLate& other) : made_(other.made_ ? std::make_unique<T>(*other.made_) : nullptr) {}
+  MadeLate& operator=(const MadeLate& other) {
+    if (this != &other) made_ = other.made_ ? std::make_unique<T>(*other.made_) : nullptr;
+    return *this;
+  }
+  MadeLate(MadeLate&&) noexcept = default;
+  MadeLate& operator=(MadeLate&&) noexcept = default;
+  ~MadeLate() = default;
+
+  [[nodiscard]] const T* operator->() const {
+    static const T kNone{};
+    return made_ ? made_.get() : &kNone;
+  }
+  [[nodiscard]] T& change() {
+    if (!made_) made_ = std::make_unique<T>();
+    return *made_;
+  }
+
+ private:
+  std::unique_ptr<T> made_;
+};
+
+}  // namespace margin::internal
