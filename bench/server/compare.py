@@ -6,8 +6,9 @@ A server is one of
   disk      the same with durability "disk"
   nginx     answers what the other is asked with a constant of the size of the other's answer
 
-Rounds run A-B-B-A, in a closed loop for the largest rate and then in an open loop at half of LEFT's largest for the latency. Beside the rates,
-which other programs on the machine disturb, it prints the processor time per request, which they disturb much less. Where LEFT is disk, also its
+Rounds run A-B-B-A, in a closed loop for the largest rate and then in an open loop at half of LEFT's largest for the latency. Each begins when
+both servers are at rest: what one still has to do for its last round must not disturb the other's. Beside the rates, which other programs on the
+machine disturb, it prints the processor time per request, which they disturb much less. Where LEFT is disk, also its
 commits per second beside what writing one page and fdatasync alone reach in the same folder, in turn with its rounds. Prints a table and one JSON
 line. --check runs briefly, and fails on errors or when LEFT takes more than twice the processor time of RIGHT. Exits 77 when there is no nginx.
 """
@@ -206,9 +207,25 @@ def start_side(kind, args, folder, constant_bytes):
     return Side(kind, start(command, args.server_core, port), port)
 
 
+def wait_for_rest(sides):
+    """Until none of them has used a hundredth of the processor for half a second: longer than any of them puts work off."""
+    def used():
+        return sum(cpu_seconds(side.process.pid) for side in sides)
+
+    for _ in range(60):
+        before = used()
+        time.sleep(0.5)
+        if used() - before < 0.005:
+            return
+    sys.exit("compare: a server does not come to rest")
+
+
 def in_turn(left, right, rounds):
     """A-B-B-A: what drifts on the machine falls on both alike."""
-    return [side for turn in range(rounds) for side in ((left, right) if turn % 2 == 0 else (right, left))]
+    for turn in range(rounds):
+        for side in (left, right) if turn % 2 == 0 else (right, left):
+            wait_for_rest((left, right))
+            yield side
 
 
 def report(left, right, args, rate):
