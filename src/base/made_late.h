@@ -8,16 +8,6 @@ namespace margin::internal {
 template <class T>
 class MadeLate {
  public:
-  MadeLate() = default;
-  MadeLate(const MadeLate& other) : made_(other.made_ ? std::make_unique<T>(*other.made_) : nullptr) {}
-  MadeLate& operator=(const MadeLate& other) {
-    if (this != &other) made_ = other.made_ ? std::make_unique<T>(*other.made_) : nullptr;
-    return *this;
-  }
-  MadeLate(MadeLate&&) noexcept = default;
-  MadeLate& operator=(MadeLate&&) noexcept = default;
-  ~MadeLate() = default;
-
   [[nodiscard]] const T* operator->() const {
     static const T kNone{};
     return made_ ? made_.get() : &kNone;
