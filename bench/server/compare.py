@@ -221,7 +221,7 @@ def wait_for_rest(sides):
 
 
 def in_turn(left, right, rounds):
-    """A-B-B-A: what drifts on the machine falls on both alike."""
+    """A-B-B-A, each when both are at rest: what drifts on the machine falls on both alike."""
     for turn in range(rounds):
         for side in (left, right) if turn % 2 == 0 else (right, left):
             wait_for_rest((left, right))
