@@ -18,6 +18,9 @@ namespace {
 
 // So many sockets are served in one turn; others wait for the next.
 constexpr int kTurnMax = 128;
+// So many turns follow each other, and so many sockets are served in them at the least, before accepting and timers have theirs.
+constexpr int kRoundsMax = 16;
+constexpr std::size_t kServedMax = 128;
 
 }  // namespace
 
@@ -57,12 +60,17 @@ void Arrivals::wait() {
   set_.async_wait(decltype(set_)::wait_read, [weak = weak_from_this()](const boost::system::error_code& error) {
     const auto self = weak.lock();
     if (error || self == nullptr) return;
-    self->serve();
+    std::size_t served = 0;
+    in_rounds(self->loop_, kRoundsMax, [&] {
+      const std::size_t now = served < kServedMax ? self->serve() : 0;
+      served += now;
+      return now > 0;
+    });
     self->wait();
   });
 }
 
-void Arrivals::serve() {
+std::size_t Arrivals::serve() {
   std::array<epoll_event, kTurnMax> events;
   // An error can only be a signal's; then what is ready is found the next time.
   const auto ready = static_cast<std::size_t>(std::max(::epoll_wait(set_.native_handle(), events.data(), kTurnMax, 0), 0));
@@ -74,6 +82,7 @@ void Arrivals::serve() {
   turn(loop_, [&ended] {
     for (const Ended& one : ended) (one.session.get()->*one.callback)(one.error, one.bytes);
   });
+  return ready;
 }
 
 }  // namespace margin::http

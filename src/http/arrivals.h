@@ -48,7 +48,8 @@ class Arrivals : public std::enable_shared_from_this<Arrivals> {
  private:
   Arrivals(Loop& loop, int set);
   void wait();
-  void serve();
+  // Returns how many sockets had something.
+  std::size_t serve();
 
   Loop& loop_;
   boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> set_;

@@ -1,11 +1,13 @@
 #include "http/loop.h"
 
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -51,6 +53,53 @@ struct Loop::Impl {
   asio::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   asio::executor_work_guard<asio::io_context::executor_type> stay{context.get_executor()};
   std::deque<Signal> signals;  // a deque: a waiting set must not move
+  std::atomic<bool> stopped = false;
+
+  std::mutex mutex;  // of all below
+  std::vector<std::function<void()>> posted;
+  bool asked = false;    // Asio runs what was posted
+  bool looking = false;  // the loop's thread does, before it waits for anything
+
+  void post(std::function<void()> work) {
+    {
+      const std::lock_guard lock(mutex);
+      posted.push_back(std::move(work));
+      if (asked || looking) return;
+      asked = true;
+    }
+    ask();
+  }
+
+  void ask() {
+    asio::post(context, [this] {
+      {
+        const std::lock_guard lock(mutex);
+        asked = false;
+      }
+      run_posted();
+    });
+  }
+
+  // What was posted by now. False: nothing was.
+  bool run_posted() {
+    std::vector<std::function<void()>> batch;
+    {
+      const std::lock_guard lock(mutex);
+      batch.swap(posted);
+    }
+    for (std::size_t i = 0; i < batch.size() && !stopped; ++i) turn(batch[i]);
+    return !batch.empty();
+  }
+
+  void look(bool whether) {
+    {
+      const std::lock_guard lock(mutex);
+      looking = whether;
+      if (looking || asked || posted.empty()) return;
+      asked = true;
+    }
+    ask();
+  }
 
   void turn(const std::function<void()>& work) {
     if (in_turn) return work();
@@ -75,10 +124,11 @@ Loop::Loop() : impl_(std::make_unique<Impl>()) {}
 Loop::~Loop() = default;
 
 void Loop::run() { impl_->context.run(); }
-void Loop::stop() { impl_->context.stop(); }
-void Loop::post(std::function<void()> work) {
-  asio::post(impl_->context, [&impl = *impl_, work = std::move(work)] { impl.turn(work); });
+void Loop::stop() {
+  impl_->stopped = true;
+  impl_->context.stop();
 }
+void Loop::post(std::function<void()> work) { impl_->post(std::move(work)); }
 bool Loop::in_turn() const { return impl_->in_turn; }
 
 Timer Loop::after(std::chrono::milliseconds delay, std::function<void()> work) {
@@ -102,5 +152,15 @@ TurnEnd::~TurnEnd() { std::erase(loop_.impl().turn_ends, this); }
 
 asio::io_context& io_context(Loop& loop) { return loop.impl().context; }
 void turn(Loop& loop, const std::function<void()>& work) { loop.impl().turn(work); }
+
+void in_rounds(Loop& loop, int rounds_max, const std::function<bool()>& serve) {
+  Loop::Impl& impl = loop.impl();
+  impl.look(true);
+  const std::unique_ptr<Loop::Impl, decltype([](Loop::Impl* looked) { looked->look(false); })> over(&impl);  // also when something throws
+  for (int round = 0; round < rounds_max && !impl.stopped; ++round) {
+    const bool served = serve();
+    if (!impl.run_posted() && !served) return;
+  }
+}
 
 }  // namespace margin::http

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
+
+#include "http/executor.h"
 
 namespace margin::http {
 namespace {
@@ -31,6 +35,80 @@ TEST(Loop, WorkThatThrowsEndsItsTurn) {
   loop.post([] { throw std::runtime_error("broken"); });
   EXPECT_THROW(loop.run(), std::runtime_error);
   EXPECT_FALSE(loop.in_turn());
+}
+
+TEST(Loop, RoundsEndWhenNeitherSocketsNorPostedWorkAreLeft) {
+  Loop loop;
+  std::string said;
+  int sockets = 2;
+  loop.post([&] {
+    in_rounds(loop, 16, [&] {
+      if (sockets == 0) return false;
+      said += 's';
+      // Whatever it posts comes after it, and what that posts after the sockets of the next round.
+      loop.post([&] {
+        said += 'p';
+        loop.post([&] { said += 'q'; });
+      });
+      return --sockets >= 0;
+    });
+    said += '.';
+    loop.post([&] { loop.stop(); });
+  });
+  loop.run();
+  EXPECT_EQ(said, "spsqpq.");
+}
+
+TEST(Loop, RoundsAreBoundedAndWhatIsLeftRunsAfterThem) {
+  Loop loop;
+  std::string said;
+  std::function<void()> again = [&] {
+    said += 'p';
+    if (said.size() < 6) return loop.post(again);
+    loop.stop();
+  };
+  loop.post([&] {
+    loop.post(again);
+    in_rounds(loop, 3, [] { return true; });
+    said += '.';
+  });
+  loop.run();
+  EXPECT_EQ(said, "ppp.pp");
+}
+
+TEST(Loop, RoundsEndAtAStop) {
+  Loop loop;
+  int rounds = 0;
+  loop.post([&] {
+    in_rounds(loop, 100, [&] {
+      if (++rounds == 2) loop.stop();
+      return true;
+    });
+  });
+  loop.post([] { FAIL() << "posted before the stop, but not run by then"; });
+  loop.run();
+  EXPECT_EQ(rounds, 2);
+}
+
+TEST(Loop, WhatOthersPostDuringRoundsIsNotForgotten) {
+  Loop loop;
+  constexpr int kPosts = 20'000;
+  int ran = 0;
+  std::thread other([&] {
+    for (int i = 0; i < kPosts; ++i) {
+      loop.post([&] {
+        if (++ran == kPosts) loop.stop();
+      });
+    }
+  });
+  std::function<void()> round = [&] {
+    in_rounds(loop, 2, [] { return false; });
+    if (ran < kPosts / 2) loop.post(round);  // then only the other thread wakes the loop
+  };
+  loop.post(round);
+  loop.run();
+  other.join();
+  EXPECT_EQ(ran, kPosts);
 }
 
 }  // namespace
