@@ -10,7 +10,7 @@
 namespace margin::internal {
 
 // For the calling thread alone, which on Linux has a nice value of its own. Not the idle class: it would hold locks for as long as others
-// leave it no time at all.
+// leave it no time at all, and who is in it may not leave it when that lasts too long.
 inline void step_back() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 15); }
 
 // Of the calling thread.

@@ -1,10 +1,12 @@
 // What is not in the file of a SQLite store yet, its tail and its journal, stays bounded while commits never pause; a reader that does not
 // let go makes it grow, commits go on all the same, and it is short again when the reader is gone.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +15,7 @@
 
 #include "log/log_fixture.h"
 #include "log/sqlite_log.h"
+#include "log/sqlite_writer.h"
 
 namespace margin {
 namespace {
@@ -24,8 +27,9 @@ constexpr std::uint64_t kBatch = 4;
 
 class JournalLengthTest : public testing::Test {
  protected:
-  void SetUp() override {
-    auto log = SqliteLog::open(path(), {.durability = Durability::kProcess});
+  void SetUp() override { open({.durability = Durability::kProcess}); }
+  void open(const SqliteLogOptions& options) {
+    auto log = SqliteLog::open(path(), options);
     ASSERT_TRUE(log.ok()) << log.error().message;
     log_ = std::move(*log);
   }
@@ -38,7 +42,7 @@ class JournalLengthTest : public testing::Test {
       Event event = numbered_event(number_++);
       std::get<ModelJoined>(event.body).model.assign(kMebi, 'x');
       EXPECT_TRUE(log_->append({.pool = "p", .event = event}, [](const Result<std::uint64_t>& offset) { EXPECT_TRUE(offset.ok()); }).ok());
-      if (i % kBatch != kBatch - 1) continue;
+      if (i % kBatch != kBatch - 1 && i + 1 < mebibytes) continue;
       log_->flush();
       longest = std::max(longest, log_->figures().journal_bytes);
     }
@@ -99,6 +103,48 @@ TEST_F(JournalLengthTest, StaysBoundedWhileEventsAreCompacted) {
   EXPECT_LE(std::filesystem::file_size(path() + "-wal"), 60 * kMebi) << "a third of what is written";
 }
 
+std::atomic<int> let_in{0};
+int count_let_in() { return ++let_in, sched_yield(); }
+constexpr int kPagesPerMebi = 64;
+
+// Who wants the same processor has it between any two pages.
+TEST_F(JournalLengthTest, IsCarriedOverBehindWhoeverWantsTheProcessor) {
+  log_.reset();
+  open({.durability = Durability::kProcess, .let_others_in = count_let_in});
+  append(1);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (let_in < kPagesPerMebi && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_GE(let_in, kPagesPerMebi);
+}
+
+TEST_F(JournalLengthTest, IsNotKeptFromWhoWaitsForIt) {
+  log_.reset();
+  open({.durability = Durability::kProcess, .let_others_in = count_let_in});
+  let_in = 0;
+  for (int i = 0; i < 20; ++i) {
+    Event event = numbered_event(number_++);
+    ASSERT_TRUE(log_->append({.pool = "p", .event = event}, {}).ok());
+    ASSERT_TRUE(log_->settle().ok());
+  }
+  EXPECT_EQ(let_in, 0);
+}
+
+TEST(PacedFile, BreathesAtEveryPageOfTheJournalAndOfTheFile) {
+  const TemporaryFolder folder;
+  int breaths = 0;
+  internal::SqliteWriter writer;
+  ASSERT_TRUE(writer.open(folder.file("store"), {.breathe = [&] { ++breaths; }}).ok());
+  const std::string bytes(kMebi, 'x');
+  const internal::TailRecord record{.pool = "p", .id = {1, 1}, .time_ms = 1, .bytes = bytes};
+  breaths = 0;
+  ASSERT_TRUE(writer.add({&record, 1}).ok());
+  EXPECT_GE(breaths, kPagesPerMebi);
+  breaths = 0;
+  ASSERT_TRUE(writer.empty_journal().ok());
+  EXPECT_GE(breaths, kPagesPerMebi);
+  writer.close();
+}
+
 // How often the other threads of this process went to sleep of their own accord.
 std::uint64_t naps_of_others() {
   std::uint64_t naps = 0;
@@ -113,10 +159,10 @@ std::uint64_t naps_of_others() {
   return naps;
 }
 
-// Who wakes on the same processor is let in between the pages.
-TEST_F(JournalLengthTest, IsCarriedOverWithABreathBetweenPages) {
+// Where the tail is long, who carries over takes a share of the processor, and breath in between.
+TEST_F(JournalLengthTest, IsCarriedOverWithBreathsWhereMuchWaits) {
   const std::uint64_t before = naps_of_others();
-  append(12);  // 3,072 pages, of which at least 2,048 are carried over, 16 to a breath, and as many rows
+  append(48);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (naps_of_others() < before + 100 && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -1,5 +1,5 @@
-// PacedFile: lets whoever waits on the same processor in while SQLite carries a journal into its file. SQLite does that in one call; the
-// writes to its file are where others can be let in.
+// PacedFile: lets whoever waits on the same processor in while SQLite writes its file or its journal. A transaction, and carrying the
+// journal over, is one call of SQLite's; its writes are where others can be let in.
 #pragma once
 
 #include <sqlite3.h>
@@ -14,8 +14,10 @@ class PacedFile {
   PacedFile(const PacedFile&) = delete;
   PacedFile& operator=(const PacedFile&) = delete;
 
-  // Of an open connection, which must go before this. `breathe` is called after some writes, about a tenth of a millisecond of work.
-  void pace(sqlite3* database, std::function<void()> breathe);
+  enum class Which { kFile, kJournal };
+  // Of an open connection, which must go before this. `breathe` is called after each write: of a page, about ten microseconds of work.
+  // The file is handed to the disk as it is written.
+  void pace(sqlite3* database, Which which, std::function<void()> breathe);
 
  private:
   struct Methods : sqlite3_io_methods {
@@ -26,8 +28,8 @@ class PacedFile {
   Methods methods_{};
   const sqlite3_io_methods* plain_ = nullptr;
   std::function<void()> breathe_;
-  int written_ = 0;   // bytes since the last breath
-  int unsynced_ = 0;  // since they were last put on the disk
+  bool syncs_ = false;
+  int unsynced_ = 0;  // bytes since they were last put on the disk
 };
 
 }  // namespace margin::internal

@@ -54,7 +54,8 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path
                                                 .busy_wait = options.busy_wait,
                                                 .snapshots_kept = options.snapshots_kept,
                                                 .pages_max = options.pages_max,
-                                                .put_on_disk = options.put_on_disk};
+                                                .put_on_disk = options.put_on_disk,
+                                                .let_others_in = options.let_others_in};
   if (Status status = writer.open(path, writing); !status) return status.error();
   if (Status status = log->reader_.open(path, options.busy_wait); !status) return named(path, status.error());
   internal::CommitQueue::Store store{

@@ -2,6 +2,7 @@
 // default store of `margin serve`.
 #pragma once
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -29,6 +30,7 @@ struct SqliteLogOptions {
   std::chrono::milliseconds busy_wait{1'000};  // for another program that holds the file locked
   std::int64_t pages_max = 0;                  // of the file; one more is a full disk. 0: no bound but the disk's
   int (*put_on_disk)(int file) = fdatasync;    // of the tail; another for tests: disks fail rarely
+  int (*let_others_in)() = sched_yield;        // by who carries over; another for tests: whether others waited cannot be seen
 };
 
 class SqliteLog final : public EventLog {

@@ -26,7 +26,7 @@ constexpr std::int64_t kPartsAtOnce = 4;
 constexpr std::int64_t kJournalBytesLong = std::int64_t{8} << 20;
 
 // So much of it is handed to the disk at a time.
-constexpr std::int64_t kHandedAtOnce = std::int64_t{512} << 10;
+constexpr std::int64_t kHandedAtOnce = std::int64_t{128} << 10;
 
 int note_journal_pages(void* pages, sqlite3*, const char*, int count) {
   *static_cast<std::atomic<int>*>(pages) = count;
@@ -68,7 +68,7 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
   if (!page_bytes) return page_bytes.error();
   page_bytes_ = *page_bytes;
   sqlite3_wal_hook(database_.handle(), note_journal_pages, &journal_pages_);
-  paced_.pace(database_.handle(), options.breathe);
+  paced_file_.pace(database_.handle(), PacedFile::Which::kFile, options.breathe);
   if (!*empty) return upgrade(database_);
   if (Status status = make_tables(database_); !status) return status;
   // The tables at least do not depend on the journal.
@@ -77,6 +77,7 @@ Status SqliteWriter::open_database(const std::string& path, const Options& optio
 
 // By now SQLite has made it.
 Status SqliteWriter::open_journal(const std::string& path) {
+  paced_journal_.pace(database_.handle(), PacedFile::Which::kJournal, options_.breathe);
   journal_ = Descriptor(::open((path + "-wal").c_str(), O_RDWR | O_CLOEXEC));
   if (journal_.open()) return {};
   return {ErrorCode::kUnavailable, std::string("its journal cannot be opened: ") + std::strerror(errno)};
@@ -242,8 +243,10 @@ Status SqliteWriter::gather(Partition& where, const TailRecord& record) {
 
 Status SqliteWriter::insert_gathered(Partition& where) {
   where.key = std::max(where.key, where.gathered_key);
+  options_.breathe();
   Status status = insert_row_(row_of(where.number, where.next - 1), where.key, where.head, where.gathered.bytes()).finish();
   where.gathered.clear();
+  options_.breathe();
   return status;
 }
 

@@ -37,7 +37,7 @@ class SqliteWriter {
     std::chrono::milliseconds busy_wait{1'000};
     std::size_t snapshots_kept = 4;
     std::int64_t pages_max = 0;  // 0: no bound
-    // Called now and then while much is written, for whoever waits on the same processor.
+    // Called after some tens of microseconds of work at the most, for whoever waits on the same processor.
     std::function<void()> breathe = [] {};
   };
 
@@ -116,7 +116,9 @@ class SqliteWriter {
   Status in_transaction(const std::function<Status()>& work);
 
   Options options_;
-  PacedFile paced_;  // before the connection, which uses it
+  // Before the connection, which uses them.
+  PacedFile paced_file_;
+  PacedFile paced_journal_;
   Database database_;
   std::vector<std::int64_t> abandoned_;  // snapshots
   Partitions partitions_;                // what the store says, read when first needed

@@ -28,7 +28,7 @@ constexpr std::size_t kEventHead = 8 + 16 + 8 + 4 + 4;  // offset, id, time, byt
 
 // Whole pages are written, so that the system need not read one to change a part of it. A page more or less does not matter.
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kReadAtLeast = std::size_t{64} << 10;
+constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
 constexpr std::size_t kWriteRoomKept = std::size_t{1} << 20;
 
 std::string head_of(std::uint64_t turn, const Digest& store) {
@@ -65,11 +65,11 @@ void resemble(int file, const struct stat& store) {
 
 std::string tail_path(const std::string& store, std::size_t file) { return store + ".tail" + std::to_string(file); }
 
-TailReader::TailReader(int file, const Digest& store, std::vector<char> room, std::uint64_t bytes_max)
-    : file_(file), room_(std::move(room)) {
+TailReader::TailReader(int file, const Digest& store, Options options)
+    : file_(file), room_(std::move(options.room)), breathe_(std::move(options.breathe)) {
   struct stat found {};
   if (file < 0 || fstat(file, &found) != 0) return;
-  file_bytes_ = std::min(static_cast<std::uint64_t>(found.st_size), bytes_max);
+  file_bytes_ = std::min(static_cast<std::uint64_t>(found.st_size), options.bytes_max);
   if (!fill(kTailHead)) return;
   const auto turn = integer_at<std::uint64_t>(at_hand(0), kMagic.size() + 8);
   const std::string head = head_of(turn, store);
@@ -83,13 +83,14 @@ bool TailReader::fill(std::size_t bytes) {
   // A length that is damaged must not ask for more memory than the file has bytes.
   if (read_ - (at_hand_ - taken_) + bytes > file_bytes_) return false;
   while (at_hand_ - taken_ < bytes) {
-    room_.resize(std::max({room_.size(), at_hand_ + kReadAtLeast, taken_ + bytes}));
-    const ssize_t got = pread(file_, room_.data() + at_hand_, room_.size() - at_hand_, static_cast<off_t>(read_));
+    room_.resize(std::max({room_.size(), at_hand_ + kReadAtOnce, taken_ + bytes}));
+    const ssize_t got = pread(file_, room_.data() + at_hand_, kReadAtOnce, static_cast<off_t>(read_));
     if (got < 0 && errno == EINTR) continue;
     failed_ = got < 0;
     if (got <= 0) return false;
     at_hand_ += static_cast<std::size_t>(got);
     read_ += static_cast<std::uint64_t>(got);
+    breathe_();
   }
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <span>
@@ -39,10 +40,14 @@ struct TailRecord {
 // Which of them tells the number of acknowledged events (log/high_water.h).
 class TailReader {
  public:
-  // A file that is not there, is empty or belongs to another store has no records. The descriptor must stay open. `room`: to read into, of
-  // a reader before. `bytes_max`: what stands behind them is not read.
-  TailReader(int file, const Digest& store, std::vector<char> room = {},
-             std::uint64_t bytes_max = std::numeric_limits<std::uint64_t>::max());
+  struct Options {
+    std::vector<char> room{};                                             // to read into, of a reader before
+    std::uint64_t bytes_max = std::numeric_limits<std::uint64_t>::max();  // what stands behind them is not read
+    std::function<void()> breathe = [] {};                                // called after some tens of microseconds of reading
+  };
+  // A file that is not there, is empty or belongs to another store has no records. The descriptor must stay open.
+  TailReader(int file, const Digest& store, Options options);
+  TailReader(int file, const Digest& store) : TailReader(file, store, Options()) {}
 
   // Each turn of writing has the next number; 0: nothing is in it.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
@@ -72,6 +77,7 @@ class TailReader {
   std::uint64_t read_ = 0;  // of the file
   bool failed_ = false;
   std::vector<char> room_;
+  std::function<void()> breathe_;
   std::size_t at_hand_ = 0;  // bytes in it
   std::size_t taken_ = 0;    // of those
   std::vector<TailRecord> records_;

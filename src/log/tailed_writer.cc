@@ -18,8 +18,12 @@ namespace {
 // So much in the tail is carried over at once; less when it has waited for so long.
 constexpr std::uint64_t kWorthCarrying = std::uint64_t{1} << 20;
 constexpr std::chrono::milliseconds kAtLeisure{200};
+// While the file that is written now is shorter, whoever else wants the processor has it first.
+constexpr std::uint64_t kLastInLine = std::uint64_t{2} << 20;
 // No time is lost from here on.
 constexpr std::uint64_t kNoBreath = std::uint64_t{16} << 20;
+// In between: after so much work a breath is taken.
+constexpr std::chrono::microseconds kBreathEvery{100};
 // A longer file of the tail is not written to: commits wait.
 constexpr std::uint64_t kTailBytesMax = std::uint64_t{64} << 20;
 // After a failure.
@@ -94,6 +98,7 @@ void TailedWriter::close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
+    hurried_ = true;
   }
   changed_.notify_all();
   thread_.join();
@@ -172,13 +177,10 @@ Status TailedWriter::ask(Asked mine) {
   std::unique_lock lock(mutex_);
   if (carrying_ == std::thread::id()) return {ErrorCode::kUnavailable, "the event log is closed"};
   asked_.push_back(&mine);
+  if (mine.hurry) hurried_ = true;
   changed_.notify_all();
   changed_.wait(lock, [&] { return mine.done; });
   return std::move(mine.status);
-}
-
-bool TailedWriter::hurried() const {
-  return closing_ || std::any_of(asked_.begin(), asked_.end(), [](const Asked* each) { return each->hurry; });
 }
 
 void TailedWriter::serve(std::unique_lock<std::mutex>& lock) {
@@ -194,6 +196,7 @@ void TailedWriter::serve(std::unique_lock<std::mutex>& lock) {
   }
   // Who asked meanwhile is behind them.
   asked_.erase(asked_.begin(), asked_.begin() + static_cast<std::ptrdiff_t>(served.size()));
+  hurried_ = closing_ || std::any_of(asked_.begin(), asked_.end(), [](const Asked* each) { return each->hurry; });
   changed_.notify_all();
 }
 
@@ -215,7 +218,8 @@ Status TailedWriter::carry_over(Left left) {
 }
 
 Status TailedWriter::add(const Tail::HandedOver& file) {
-  TailReader reader(file.descriptor, acknowledged_.store, std::move(room_), file.length);
+  TailReader reader(file.descriptor, acknowledged_.store,
+                    {.room = std::move(room_), .bytes_max = file.length, .breathe = [this] { breathe(); }});
   Status status;
   for (std::span<const TailRecord> records;
        status.ok() && !(records = reader.next(std::clamp(tail_.length() / kPieceShare, kPieceBytes, kPieceBytesMax))).empty();) {
@@ -235,14 +239,22 @@ Status TailedWriter::add(const Tail::HandedOver& file) {
   return status;
 }
 
-// The longer the tail, the shorter the breath, so that commits need not wait for it in the end. That is also why this thread keeps its nice
-// value: beside a loop that never sleeps it would get next to nothing.
+// Last in line, this thread works while the processor has nothing else to do, and beside a loop that never sleeps gets next to nothing. So
+// when the tail becomes long it takes its share, and the longer the tail, the larger: commits need not wait for it in the end.
 void TailedWriter::breathe() {
-  const double behind = static_cast<double>(tail_.length()) / static_cast<double>(kNoBreath);
-  std::unique_lock lock(mutex_);
   if (carrying_ != std::this_thread::get_id()) return;
+  const std::uint64_t length = tail_.length();
+  if (length < kLastInLine) {
+    if (hurried_) return;
+    // A system call where nobody waits; else a turn at the end of the queue.
+    options_.let_others_in();
+    return;
+  }
+  if (processor_time() - worked_ < kBreathEvery) return;
+  const double behind = static_cast<double>(length) / static_cast<double>(kNoBreath);
+  std::unique_lock lock(mutex_);
   const std::chrono::duration<double> breath = kSleepPerWork * (processor_time() - worked_) * std::max(0.0, 1.0 - behind);
-  changed_.wait_for(lock, breath, [this] { return hurried(); });
+  changed_.wait_for(lock, breath, [this] { return hurried_.load(); });
   worked_ = processor_time();
 }
 
@@ -256,7 +268,7 @@ void TailedWriter::work() {
     if (!asked_.empty()) {
       serve(lock);
     } else if (closing_) {
-      carrying_ = {};
+      carrying_ = std::thread::id();
       return;
     } else {
       lock.unlock();

@@ -2,6 +2,7 @@
 // So a commit is one write, whatever the file is being used for: snapshots, compaction, checkpoints and other programs do not hold it up.
 #pragma once
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -31,6 +32,7 @@ class TailedWriter {
     std::size_t snapshots_kept = 4;
     std::int64_t pages_max = 0;
     int (*put_on_disk)(int file) = fdatasync;
+    int (*let_others_in)() = sched_yield;
   };
 
   TailedWriter() = default;
@@ -94,8 +96,6 @@ class TailedWriter {
 
   // The carrying thread; the others below are called by it alone, and where it does not run yet or any more.
   void work();
-  // With the lock: whether somebody cannot wait.
-  [[nodiscard]] bool hurried() const;
   // With the lock, let go of meanwhile: for all who ask.
   void serve(std::unique_lock<std::mutex>& lock);
   // Both of the tail's files.
@@ -104,7 +104,7 @@ class TailedWriter {
   Status carry_over(Left left);
   // What a file holds, to the store. kCorrupt: not all that was written to it can be read.
   Status add(const Tail::HandedOver& file);
-  // Lets others have the processor, unless somebody waits for what is being done.
+  // Lets others have the processor, unless somebody waits for what is being done. Does nothing for other threads, which use the file too.
   void breathe();
 
   Options options_;
@@ -125,9 +125,10 @@ class TailedWriter {
   bool something_ = false;     // was committed since the thread last looked
   bool much_ = false;          // so much that it is carried over at once
   bool closing_ = false;
-  std::chrono::nanoseconds worked_{0};  // processor time of the carrying thread, when it last took breath
-  std::thread::id carrying_{};          // its id
-  SqliteWriter writer_;                 // behind all that breathe() needs, which it calls also when it goes
+  std::atomic<bool> hurried_ = false;        // somebody of those who asked cannot wait; read without the lock
+  std::chrono::nanoseconds worked_{0};       // processor time of the carrying thread, when it last took breath
+  std::atomic<std::thread::id> carrying_{};  // its id
+  SqliteWriter writer_;                      // behind all that breathe() needs, which it calls also when it goes
   std::thread thread_;
 };
 
