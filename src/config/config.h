@@ -162,6 +162,7 @@ struct Config {
   Trace trace;
   std::map<std::string, UpstreamSettings> upstreams;
   std::map<std::string, PoolSettings> pools;  // "default" is always among them
+  bool default_stated = false;                // whether the file has [pools.default]
 };
 
 // The environment, passed in by the command line; nothing here asks the process for it.
@@ -179,6 +180,11 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 // The event that makes a pool what its settings and the limits say: versions and every parameter spelled out. The settings come from a
 // loaded configuration, so they are known to be right.
 [[nodiscard]] PoolConfigured pool_configured(const Config& config, const PoolSettings& pool);
+// The same for a pool that runs: where the settings name no version of a method, the one that runs stays.
+[[nodiscard]] PoolConfigured pool_continued(const Config& config, PoolSettings pool, const PoolConfigured& running);
+
+// Whether the file names the pool, which is then the file's: nothing else configures it.
+[[nodiscard]] bool is_stated(const Config& config, const std::string& pool);
 
 // keys.file, or the store's file with ".keys" added.
 [[nodiscard]] std::string keys_file(const Config& config);

@@ -65,9 +65,13 @@ service::ServiceBounds bounds_of(const config::Config& config) {
 
 std::map<std::string, PoolConfigured> pools_of(const config::Config& config) {
   std::map<std::string, PoolConfigured> pools;
-  for (const auto& [name, settings] : config.pools) pools[name] = config::pool_configured(config, settings);
+  for (const auto& [name, settings] : config.pools) {
+    if (config::is_stated(config, name)) pools[name] = config::pool_configured(config, settings);
+  }
   return pools;
 }
+
+PoolConfigured defaults_of(const config::Config& config) { return config::pool_configured(config, config.pools.at("default")); }
 
 Result<config::Config> load(const DaemonOptions& options) {
   auto config = config::load_config(options.config_file, options.environment);
@@ -139,7 +143,15 @@ class Daemon {
   service::ServiceOptions service_options() {
     service::ServiceOptions out;
     out.pools = pools_of(config_);
-    out.pool_defaults = out.pools.at("default");
+    out.pool_defaults = defaults_of(config_);
+    out.continued = [this](const std::string& pool, const PoolConfigured& running) {
+      return config::pool_continued(config_, config_.pools.at(pool), running);
+    };
+    out.reconfigured = [this](const std::string& pool, const service::PoolChanges& changes) {
+      const bool kept = changes.lost.empty();
+      journal_.write(kept ? journal::Level::kInfo : journal::Level::kWarning, "the file changes a pool",
+                     {{"pool", pool}, {"changes", changes.keys}, {"starts_anew", kept ? "nothing" : changes.lost}});
+    };
     out.bounds = bounds_of(config_);
     out.clock_ms = wall_clock_ms;
     out.seed = random_seed();
@@ -239,11 +251,9 @@ class Daemon {
     journal_.set({config.log.format, config.log.level});
     server_->set_limits(limits_of(config.limits));
     service_->set_bounds(bounds_of(config));
-    auto pools = pools_of(config);
-    PoolConfigured defaults = pools.at("default");
     config_ = config;
     keys_ = *keys;
-    service_->reconfigure(std::move(pools), std::move(defaults));
+    service_->reconfigure(pools_of(config), defaults_of(config));
     app_->reload(std::move(config), std::move(*keys));
     journal_.info("reloaded");
   }

@@ -216,6 +216,34 @@ class Operators(ServerTest):
         server.stop()
         self.assertEqual(self.serve(config=server.config.read_text()).get("/v1/pools/law").json["offset"], offset, "nothing changed, nothing is written")
 
+    def test_a_pool_configured_over_http_survives_reload_and_restart(self):
+        server = self.serve(config='[pools.law]\nvote = "majority"\n')
+        for pool in ("default", "mine"):
+            self.assertEqual(server.put("/v1/pools/" + pool, {"vote": "log_odds", "calibrator": "margin"}).status, 200)
+        self.teach(server)
+        digests = server.digests()
+        self.reload(server, server.config.read_text() + "[log]\nlevel = 'info'\n")
+        self.assertEqual(server.digests(), digests)
+        server.stop()
+        server = self.serve(config=server.config.read_text())
+        self.assertEqual(server.digests(), digests)
+        self.assertEqual(server.get("/v1/pools/default").json["vote"], "log_odds@1")
+        self.assertNotIn("the file changes a pool", server.journal)
+
+    def test_a_pool_of_the_file_is_configured_by_the_file_alone(self):
+        server = self.serve(config='[pools.law]\nvote = "majority"\n[pools.default]\n')
+        for pool in ("law", "default"):
+            refused = server.put("/v1/pools/" + pool, {"vote": "argmax"})
+            self.assertEqual((refused.status, refused.error["code"], refused.error["param"]), (409, "conflict", "pool"))
+            self.assertIn(f"[pools.{pool}]", refused.error["message"])
+        self.teach(server)
+        self.reload(server, '[pools.law]\nvote = "argmax"\n[pools.default]\ncalibrator = "margin"\n')
+        self.assertRegex(server.journal, r'the file changes a pool pool=law changes="vote: majority@1 -> argmax@1" starts_anew="the decisions.s? probability"')
+        self.assertRegex(server.journal, r'the file changes a pool pool=default changes="calibrator: margin_adaptive@\d -> margin@1" starts_anew="factors')
+        self.reload(server, "")
+        self.assertEqual(server.put("/v1/pools/law", {"vote": "sum"}).status, 200, "it is nobody's once the file does not name it")
+        self.assertEqual(server.get("/v1/pools/default").json["calibrator"], "margin@1", "and stays as it is")
+
     def test_answers_are_kept_as_configured(self):
         secret = "the-patient-has-flu"
         for kept, found in (("text", True), ("hash", False), ("none", False)):
