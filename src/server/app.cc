@@ -91,7 +91,7 @@ std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard)
   if (head.method != "POST" || !(chat || head.path == "/v1/experiments")) return standard;
   const std::size_t allowed = chat ? static_cast<std::size_t>(config().gateway.body_bytes) : experiments_.limits().log_bytes_max;
   const std::size_t larger = std::max(standard, allowed);
-  if (!parts_.keys.any_valid()) return head.peer_is_loopback ? larger : standard;
+  if (parts_.keys.empty()) return head.peer_is_loopback ? larger : standard;
   const auto key = key_of(head);
   return key && (*key)->grant.scopes.has(chat ? access::Scope::kInfer : access::Scope::kAdmin) ? larger : standard;
 }
@@ -103,7 +103,7 @@ Result<const access::Key*> App::key_of(const http::Request& request) const {
   return parts_.keys.authenticate(header.substr(kBearer.size()));
 }
 
-// Without any key only this machine is served, and only programs: a page that a browser shows could otherwise teach the pool.
+// Where there never was a key only this machine is served, and only programs: a page that a browser shows could otherwise teach the pool.
 std::optional<Caller> App::admit_local(const http::Request& request, const Route& route, Answer& answer) const {
   if (!request.peer_is_loopback) {
     answer.send(refusal(403, "no_keys", "no key is configured, so only this machine is served; margin keys create makes one"));
@@ -115,7 +115,7 @@ std::optional<Caller> App::admit_local(const http::Request& request, const Route
     answer.send(refusal(403, "foreign_origin", "Host, Origin: expected this machine's own name while no key is configured"));
     return std::nullopt;
   }
-  Caller caller{.tenant = "", .source = "local"};
+  Caller caller{.source = "local"};
   for (std::size_t i = 0; i < access::kScopeNames.size(); ++i) caller.scopes.add(static_cast<access::Scope>(i));
   return caller;
 }
@@ -124,7 +124,7 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
   if (!route.scope) return Caller{};
   const bool open_metrics = route.handle == show_metrics && parts_.config.server.metrics == config::MetricsAccess::kOpen;
   if (open_metrics) return Caller{};
-  if (!parts_.keys.any_valid()) return admit_local(request, route, answer);
+  if (parts_.keys.empty()) return admit_local(request, route, answer);
 
   const auto key = key_of(request);
   if (!key) {
@@ -147,13 +147,18 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
     answer.send(refusal(429, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
     return std::nullopt;
   }
-  return Caller{.tenant = grant.tenant, .source = grant.name, .weight = grant.weight, .scopes = grant.scopes};
+  return Caller{.key = (*key)->id, .tenant = grant.tenant, .source = grant.name, .weight = grant.weight, .scopes = grant.scopes};
 }
 
 void App::reload(config::Config config, access::KeyRing keys) {
   parts_.config = std::move(config);
   parts_.keys = std::move(keys);
   parser_.set_depth_max(static_cast<std::size_t>(parts_.config.limits.json_depth));
+  events_.close_unless([this](const Caller& caller) {
+    if (caller.key.empty()) return parts_.keys.empty();
+    const access::Key* key = parts_.keys.find_valid(caller.key);
+    return key != nullptr && key->grant.tenant == caller.tenant && key->grant.scopes.has(access::Scope::kRead);
+  });
 }
 
 void App::drain() {

@@ -81,11 +81,12 @@ Result<config::Config> load(const DaemonOptions& options) {
   return config;
 }
 
-// Nobody without a key may teach the calibrator from elsewhere.
-Status check_exposure(const config::Address& address, const access::KeyRing& keys) {
-  if (is_loopback(address.host) || keys.any_valid()) return {};
+// Nobody without a key may teach the calibrator from elsewhere. A server that runs goes on when its last key is revoked: it then answers
+// 401.
+Status check_exposure(const config::Address& address, bool has_keys) {
+  if (is_loopback(address.host) || has_keys) return {};
   return {ErrorCode::kInvalidArgument,
-          "server.listen: got " + address.host + ", expected a loopback address while no key is configured; margin keys create makes one"};
+          "server.listen: got " + address.host + ", expected a loopback address while there is no valid key; margin keys create makes one"};
 }
 
 class Daemon {
@@ -131,6 +132,7 @@ class Daemon {
     retain();
     const std::string host = address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
     const std::string url = (server_->tls() ? "https://" : "http://") + host + ":" + std::to_string(server_->port());
+    warn_of_keys(false);
     journal_.info("listening", {{"url", url}, {"store", config_.store.file}, {"version", options_.version}});
     if (options_.listening) options_.listening(url);
     loop_.run();
@@ -192,6 +194,16 @@ class Daemon {
     });
   }
 
+  void warn_of_keys(bool had_keys) {
+    if (!keys_.empty() && !keys_.any_valid()) {
+      journal_.warning("no valid key is left: what asks for one is answered 401; margin keys create makes one",
+                       {{"file", config::keys_file(config_)}});
+    } else if (had_keys && keys_.empty()) {
+      journal_.warning("the file of keys is empty or gone: whoever is on this machine may now do everything",
+                       {{"file", config::keys_file(config_)}});
+    }
+  }
+
   // It shortens by itself, unless a program that reads the store does not let go of it.
   void look_at_journal() {
     const LogFigures figures = log_->figures();
@@ -232,7 +244,7 @@ class Daemon {
     auto keys = access::KeyRing::load(config::keys_file(config));
     if (!keys) return journal_.error("reload refused, the old keys stay", {{"reason", keys.error().message}});
     const auto address = config::parse_address(config_.server.listen);
-    if (Status exposed = check_exposure(*address, *keys); !exposed) {
+    if (Status exposed = check_exposure(*address, !keys->empty()); !exposed) {
       return journal_.error("reload refused, the old configuration stays", {{"reason", exposed.error().message}});
     }
     if (Status configured = gateway_.configure(config, options_.environment); !configured) {
@@ -252,7 +264,9 @@ class Daemon {
     server_->set_limits(limits_of(config.limits));
     service_->set_bounds(bounds_of(config));
     config_ = config;
+    const bool had_keys = !keys_.empty();
     keys_ = *keys;
+    warn_of_keys(had_keys);
     service_->reconfigure(pools_of(config), defaults_of(config));
     app_->reload(std::move(config), std::move(*keys));
     journal_.info("reloaded");
@@ -285,7 +299,7 @@ Status serve(const DaemonOptions& options) {
   if (!address) return Error{address.error().code, "server.listen: " + address.error().message};
   auto keys = access::KeyRing::load(config::keys_file(*config));
   if (!keys) return keys.error();
-  if (Status exposed = check_exposure(*address, *keys); !exposed) return exposed;
+  if (Status exposed = check_exposure(*address, keys->any_valid()); !exposed) return exposed;
   return Daemon(options, std::move(*config), std::move(*keys)).run(*address);
 }
 

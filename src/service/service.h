@@ -116,8 +116,8 @@ class Service {
   [[nodiscard]] EventLog& log() { return log_; }
   [[nodiscard]] std::int64_t now_ms() const { return options_.clock_ms(); }
   [[nodiscard]] std::size_t in_flight() const { return waiting_.size(); }
-  // The settings that new pools get, and those of the operator's pools, from now on (a reload). Writes what changed. A pool that is not among
-  // them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none.
+  // The settings that new pools get, and those of the operator's pools, from now on (a reload). Writes what changed. A pool that is not
+  // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
 
   // Pools beyond a smaller number stay, requests beyond it are forgotten.

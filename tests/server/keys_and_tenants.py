@@ -2,6 +2,7 @@
 import json
 import re
 import socket
+import time
 import uuid
 
 from harness import ServerTest, main
@@ -93,6 +94,64 @@ class Keys(ServerTest):
         server.process.send_signal(1)
         server.wait_for("reloaded")
         self.assertEqual(server.get("/v1/pools", key=key).status, 401)
+
+    def revoke(self, server, key):
+        said = server.journal.count("reloaded")
+        self.margin("keys", "revoke", "--store", "margin.db", key.split("-")[2])
+        server.process.send_signal(1)
+        end = time.monotonic() + 30
+        while server.journal.count("reloaded") == said and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def test_revoking_the_last_key_opens_nothing(self):
+        key = self.key("--name", "app", "--scope", "read,admin")
+        server = self.serve()
+        self.revoke(server, key)
+        for method, path in (("GET", "/v1/pools"), ("PUT", "/v1/pools/x"), ("POST", "/v1/decide")):
+            for sent in (key, None):
+                self.assertEqual(server.ask(method, path, raw=None if method == "GET" else b"{}", key=sent).status, 401, path)
+        self.assertIn("no valid key is left", server.journal)
+        server.stop()
+        server = self.serve()
+        self.assertEqual(server.get("/v1/pools").status, 401)
+        self.assertEqual(server.journal.count("no valid key is left"), 2, "at the start, too")
+        self.margin("serve", "--listen", "0.0.0.0:0", "--store", "margin.db", code=2)
+
+    def test_the_last_key_is_taken_away_on_any_address(self):
+        key = self.key("--name", "app", "--scope", "read")
+        server = self.serve(listen="0.0.0.0:0")
+        self.assertEqual(server.get("/v1/pools", key=key).status, 200)
+        self.revoke(server, key)
+        self.assertEqual(server.get("/v1/pools", key=key).status, 401)
+
+    def test_a_reload_ends_the_streams_of_keys_that_are_gone(self):
+        gone, stays = (self.key("--name", name, "--scope", "read") for name in ("gone", "stays"))
+        decides = self.key("--name", "app", "--scope", "decide")
+        server = self.serve()
+        streams = {}
+        for name, key in (("gone", gone), ("stays", stays)):
+            connection = server.fresh()
+            connection.request("GET", "/v1/events", headers={"Authorization": "Bearer " + key})
+            connection.sock.settimeout(10)  # less than between two signs of life
+            streams[name] = connection.getresponse()
+            self.addCleanup(connection.close)
+            self.assertEqual(streams[name].readline(), b"retry: 1000\n")
+        self.revoke(server, gone)
+        server.post("/v1/decide", ASKED, key=decides)
+        self.assertEqual(streams["gone"].read(), b"\n", "nothing of what came later")
+        self.assertEqual(streams["stays"].readline(), b"\n")
+        self.assertEqual(streams["stays"].readline(), b"event: decision\n")
+
+    def test_the_first_key_ends_the_streams_of_those_who_have_none(self):
+        server = self.serve()
+        connection = server.fresh()
+        connection.request("GET", "/v1/events")
+        connection.sock.settimeout(10)
+        stream = connection.getresponse()
+        self.addCleanup(connection.close)
+        self.key("--name", "app", "--scope", "read")
+        server.process.send_signal(1)
+        self.assertEqual(stream.read(), b"retry: 1000\n\n")
 
     def test_tenants_do_not_see_each_other(self):
         keys = {t: self.key("--name", t, "--scope", "decide,feedback,read,admin", "--tenant", t) for t in ("acme", "bolt")}
