@@ -185,7 +185,7 @@ service::ServedPool* find_pool(App& app, const Call& call, std::string_view name
   // A pool named default always exists, for every tenant.
   if (name == "default") {
     auto made = app.service().find_or_make(stored);
-    if (!made) call.answer->refuse(overloaded(made.error()));
+    if (!made) call.answer->refuse(made.error());
     return made ? *made : nullptr;
   }
   call.answer->send(refusal(404, "not_found", "pool: no pool named " + std::string(name) + "; PUT /v1/pools/NAME makes one", "pool"));
@@ -193,8 +193,11 @@ service::ServedPool* find_pool(App& app, const Call& call, std::string_view name
 }
 
 const config::PoolSettings* settings_of(const App& app, const service::ServedPool& pool) {
-  const auto found = app.config().pools.find(pool.name());
-  return found == app.config().pools.end() ? nullptr : &found->second;
+  const auto& pools = app.config().pools;
+  const auto found = pools.find(pool.name());
+  if (found != pools.end()) return &found->second;
+  // A tenant's own default pool is made as the file's, and is bound as that is.
+  return pool.name().ends_with("/default") ? &pools.at("default") : nullptr;
 }
 
 const Json* body_of(App& app, const Call& call) {

@@ -168,6 +168,23 @@ class Keys(ServerTest):
         self.assertEqual(server.get("/v1/pools/law", key=keys["bolt"]).status, 404)
         self.assertEqual(server.get("/v1/pools/acme%2Flaw", key=keys["bolt"]).status, 400)
 
+    def test_one_pool_too_many_is_a_limit_on_every_route(self):
+        key = self.key("--name", "k", "--scope", "decide,feedback,read,admin", "--tenant", "acme")
+        server = self.serve(config="[limits]\npools = 1\n")
+        for answer in (server.post("/v1/decide", ASKED, key=key), server.put("/v1/pools/default", {}, key=key),
+                       server.post("/v1/feedback", {"decision_id": str(uuid.uuid4()), "outcome": 1}, key=key)):
+            self.assertEqual((answer.status, answer.error["code"]), (422, "limit_exceeded"))
+            self.assertIn("at most 1", answer.error["message"])
+            self.assertNotIn("Retry-After", answer.headers, "it does not help to wait")
+
+    def test_the_bound_of_the_default_pool_holds_for_tenants(self):
+        key = self.key("--name", "k", "--scope", "decide,admin", "--tenant", "acme")
+        server = self.serve(config="[pools.default]\nmax_error = 0.001\naudit_rate = 1.0\n")
+        made = server.post("/v1/decide", ASKED, key=key).json
+        self.assertEqual((made["max_error"], made["abstained"], made["grade_please"]), (0.001, True, ["b"]))
+        server.put("/v1/pools/mine", {}, key=key)
+        self.assertFalse(server.post("/v1/decide", {**ASKED, "pool": "mine"}, key=key).json["abstained"])
+
     def test_figures_of_other_tenants_are_not_shown(self):
         one, two, all_ = (self.key("--name", "k" + t, "--scope", "decide,read", *(("--tenant", t) if t else ())) for t in ("one", "two", ""))
         server = self.serve()
