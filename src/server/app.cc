@@ -143,8 +143,7 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
   const double rate = grant.requests_per_second > 0.0 ? grant.requests_per_second : parts_.config.limits.requests_per_second;
   if (const std::int64_t wait = limiter_.wait_ms((*key)->id, rate, steady_ms()); wait > 0) {
     metrics_.rate_limited();
-    answer.add_header("retry-after-ms", std::to_string(wait));
-    answer.send(refusal(429, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
+    answer.send(too_early(wait, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
     return std::nullopt;
   }
   return Caller{.key = (*key)->id, .tenant = grant.tenant, .source = grant.name, .weight = grant.weight, .scopes = grant.scopes};

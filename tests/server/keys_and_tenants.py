@@ -224,6 +224,16 @@ class Keys(ServerTest):
         self.assertEqual(refused[0].error["type"], "rate_limit_error")
         self.assertIn("Retry-After", refused[0].headers)
 
+    def test_whoever_waits_as_told_in_seconds_waits_long_enough(self):
+        key = self.key("--name", "slow", "--scope", "read", "--rate", "0.05")
+        server = self.serve()
+        refused = [a for a in (server.get("/v1/pools", key=key) for _ in range(3)) if a.status == 429]
+        self.assertTrue(refused)
+        for answer in refused:
+            wait = int(answer.headers["retry-after-ms"])
+            self.assertGreater(wait, 15_000)
+            self.assertEqual(int(answer.headers["Retry-After"]), -(-wait // 1000))
+
     def test_without_keys_only_this_machine_may_be_bound(self):
         self.margin("serve", "--listen", "0.0.0.0:0", "--store", "x.db", code=2)
         self.key("--name", "app", "--scope", "read")
