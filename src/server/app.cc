@@ -17,20 +17,6 @@ std::int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// "localhost:8080", "127.0.0.1", "[::1]:8080", with or without a scheme before it.
-bool names_this_machine(std::string_view host) {
-  constexpr std::string_view kScheme = "://";
-  // Found by its first character: there is hardly ever another of those but before the port.
-  for (std::size_t at = host.find(':'); at != std::string_view::npos; at = host.find(':', at + 1)) {
-    if (!host.substr(at).starts_with(kScheme)) continue;
-    host.remove_prefix(at + kScheme.size());
-    break;
-  }
-  if (host.starts_with("[::1]")) return host.size() == 5 || host[5] == ':';
-  host = host.substr(0, host.find(':'));
-  return host == "127.0.0.1" || http::same_name(host, "localhost");
-}
-
 std::string_view endpoint_of(const Route* route) { return route == nullptr ? std::string_view("unknown") : route->pattern; }
 
 bool is_json(std::string_view content_type) {
@@ -110,9 +96,12 @@ std::optional<Caller> App::admit_local(const http::Request& request, const Route
     return std::nullopt;
   }
   const auto origin = request.header("Origin");
-  const bool foreign = !names_this_machine(request.header("Host").value_or("localhost")) || (origin && !names_this_machine(*origin));
+  const std::string_view host = request.header("Host").value_or("localhost");
+  // A page of another local program has another port, and is not ours.
+  const bool foreign = !http::is_loopback(http::without_port(host)) || (origin && !http::is_same_origin(*origin, host));
   if (route.scope && foreign) {
-    answer.send(refusal(403, "foreign_origin", "Host, Origin: expected this machine's own name while no key is configured"));
+    answer.send(refusal(403, "foreign_origin",
+                        "Host, Origin: expected this machine's own name, and no page but this server's, while no key is configured"));
     return std::nullopt;
   }
   Caller caller{.source = "local"};

@@ -39,8 +39,6 @@ std::uint64_t random_seed() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
-
 http::Limits limits_of(const config::Limits& limits) {
   http::Limits out;
   out.header_bytes_max = static_cast<std::size_t>(limits.header_bytes);
@@ -84,7 +82,7 @@ Result<config::Config> load(const DaemonOptions& options) {
 // Nobody without a key may teach the calibrator from elsewhere. A server that runs goes on when its last key is revoked: it then answers
 // 401.
 Status check_exposure(const config::Address& address, bool has_keys) {
-  if (is_loopback(address.host) || has_keys) return {};
+  if (http::is_loopback(address.host) || has_keys) return {};
   return {ErrorCode::kInvalidArgument,
           "server.listen: got " + address.host + ", expected a loopback address while there is no valid key; margin keys create makes one"};
 }

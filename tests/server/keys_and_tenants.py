@@ -240,6 +240,18 @@ class Keys(ServerTest):
         server = self.serve(listen="0.0.0.0:0")
         self.assertEqual(server.process.poll(), None)
 
+    def test_every_loopback_address_is_this_machine(self):
+        server = self.serve(listen="127.0.0.2:0")
+        self.assertEqual(server.post("/v1/decide", ASKED).status, 200)
+        self.assertEqual(server.post("/v1/decide", ASKED, headers={"Host": "127.evil.example"}).status, 403)
+
+    def test_a_page_of_another_local_program_cannot_teach(self):
+        server = self.serve()
+        for origin in ("http://localhost:3000", "http://127.0.0.1", "http://127.0.0.2:" + server.port, "null"):
+            self.assertEqual(server.post("/v1/decide", ASKED, headers={"Origin": origin}).status, 403, origin)
+        tunnel = {"Origin": "http://localhost:9000", "Host": "localhost:9000"}
+        self.assertEqual(server.post("/v1/decide", ASKED, headers=tunnel).status, 200, "this server's page, by another port")
+
     def test_a_web_page_cannot_teach_an_open_server(self):
         server = self.serve()
         self.assertEqual(server.post("/v1/decide", ASKED, headers={"Origin": "https://evil.example"}).status, 403)
