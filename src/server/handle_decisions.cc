@@ -5,6 +5,7 @@
 
 #include "base/utc.h"
 #include "server/app.h"
+#include "server/given_id.h"
 #include "server/render.h"
 
 namespace margin::server {
@@ -45,7 +46,7 @@ struct FoundDecision {
 
 // The decision that the path names, or an answer that the caller has none.
 std::optional<FoundDecision> find_decision(App& app, const Call& call) {
-  const auto id = Uuid::parse(call.arguments[0].starts_with("chatcmpl-") ? call.arguments[0].substr(9) : call.arguments[0]);
+  const auto id = parse_given_id(call.arguments[0]);
   if (!id) {
     call.answer->refuse(Fault{"decision_id", "decision_id: expected a UUID"});
     return std::nullopt;
@@ -123,7 +124,7 @@ std::optional<Fault> read_filter(std::string_view query, service::DecisionFilter
   filter.text = http::query_value(query, "q").value_or("");
   filter.model = http::query_value(query, "model").value_or("");
   if (const auto before = http::query_value(query, "before")) {
-    const auto id = Uuid::parse(*before);
+    const auto id = parse_given_id(*before);
     if (!id) return Fault{"before", "before: expected the id of a decision"};
     filter.before = *id;
   }

@@ -102,7 +102,21 @@ class Decide(ServerTest):
         responses = [{"model": "a", "answer": "x", "confidence": 0.9}]
         refused = server.post("/v1/decide", {"responses": responses, "vote": "stacked"})
         self.assertEqual((refused.status, refused.error["param"]), (422, "vote"))
-        self.assertEqual(server.post("/v1/decide", {"responses": responses, "vote": "majorty"}).status, 404)
+        for slip in ("majorty", "sum@99", "zzzzzzzzzz"):
+            refused = server.post("/v1/decide", {"responses": responses, "vote": slip})
+            self.assertEqual((refused.status, refused.error["code"], refused.error["param"]), (400, "invalid_value", "vote"), slip)
+            self.assertIn("expected one of sum, argmax, ", refused.error["message"])
+
+    def test_a_decision_is_found_by_its_id_in_every_form_that_feedback_takes(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        for form in (made, made.upper(), made.replace("-", ""), "chatcmpl-" + made, "chatcmpl-" + made.replace("-", "")):
+            self.assertEqual(server.get("/v1/decisions/" + form).json["decision_id"], made, form)
+            self.assertEqual(server.get("/v1/decisions?before=" + form).status, 200, form)
+        for form in (made[:-1], "chatcmpl-", made.replace("-", "") + "0", "x" * 32):
+            self.assertEqual(server.get("/v1/decisions/" + form).status, 400, form)
+        server.post("/v1/feedback", {"decision_id": made.replace("-", ""), "correct_answer": "Paris"})
+        self.assertEqual(server.delete("/v1/decisions/" + made.replace("-", "") + "/texts").status, 200)
 
     def test_bad_requests_name_the_field(self):
         server = self.serve()
@@ -126,6 +140,8 @@ class Decide(ServerTest):
             self.assertEqual(answer.error["type"], "invalid_request_error")
             if param:
                 self.assertEqual(answer.error["param"], param, body)
+        kind = server.post("/v1/decide", {"responses": [{"model": "a"}], "kind": "maths"}).error["message"]
+        self.assertTrue(kind.startswith("kind: got maths, expected one of exact, "), kind)
         self.assertEqual(server.post("/v1/decide", raw=b"{").status, 400)
         self.assertEqual(server.post("/v1/decide", raw=b"{}", headers={"Content-Type": "text/plain"}).status, 415)
         self.assertEqual(server.post("/v1/decide", {"responses": [{"model": "a"}], "pool": "nowhere"}).status, 404)
