@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "server/idempotency.h"
+#include "server/query.h"
 #include "server/request_log.h"
 
 namespace margin::server {
@@ -61,6 +62,12 @@ void App::handle(const http::Request& request, http::Reply reply) {
   }
   std::optional<Caller> caller = admit(request, *matched.route, *answer);
   if (!caller) return;
+  if (!request.query.empty()) {
+    if (auto fault = check_query(request.query, matched.route->query)) return answer->refuse(*fault);
+  }
+  if (!request.body.empty() && !matched.route->takes_body()) {
+    return answer->refuse(Fault{"", "body: got " + std::to_string(request.body.size()) + " bytes, expected none for this method and path"});
+  }
   if (matched.route->changes() && !request.body.empty() && !is_json(request.header("Content-Type").value_or(""))) {
     return answer->send(refusal(415, "unsupported_media_type", "Content-Type: expected application/json"));
   }

@@ -1,6 +1,7 @@
 // POST /v1/decide: calibrates what the models said, votes, and answers when the decision is in the log.
 #include <memory>
 
+#include "gateway/chat_request.h"
 #include "margin/vote.h"
 #include "server/app.h"
 #include "server/idempotency.h"
@@ -75,7 +76,10 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
   ObjectReader in(body, "");
   DecisionMade& decision = asked.draft.decision;
   if (const auto pool = in.text("pool")) asked.pool = *pool;
-  if (const auto task = in.text("task_id")) decision.task = *task;
+  if (const auto task = in.text("task_id")) {
+    if (task->size() > gateway::kTaskBytesMax) in.fail("task_id", gateway::task_too_long(task->size()));
+    decision.task = *task;
+  }
   if (const auto segment = in.text("segment")) decision.segment = *segment;
   if (const auto kind = in.text("kind")) {
     auto parsed = parse_answer_kind(*kind);

@@ -6,6 +6,7 @@
 #include "base/utc.h"
 #include "server/app.h"
 #include "server/given_id.h"
+#include "server/query.h"
 #include "server/render.h"
 
 namespace margin::server {
@@ -101,14 +102,6 @@ std::optional<Fault> read_limit(std::string_view query, std::size_t& count) {
   const auto [end, status] = std::from_chars(limit->data(), limit->data() + limit->size(), count);
   if (status == std::errc() && end == limit->data() + limit->size() && count > 0 && count <= kListMax) return std::nullopt;
   return Fault{"limit", "limit: expected a whole number from 1 to " + std::to_string(kListMax)};
-}
-
-std::optional<Fault> read_flag(std::string_view query, const char* name, std::optional<bool>& flag) {
-  const auto value = http::query_value(query, name);
-  if (!value) return std::nullopt;
-  if (*value != "true" && *value != "false") return Fault{name, std::string(name) + ": expected true or false"};
-  flag = *value == "true";
-  return std::nullopt;
 }
 
 std::optional<Fault> read_status(std::string_view query, std::optional<TrustStatus>& status) {
