@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t kPoolNameBytesMax = 64;
 
+// An imported state becomes an event, and has to fit into one with what goes beside it.
+constexpr std::size_t kStateBytesMax = std::size_t{63} << 20;
+static_assert(kStateBytesMax < kRecordBytesMax);
+
 std::int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -80,9 +84,13 @@ void App::handle(const http::Request& request, http::Reply reply) {
 }
 
 std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard) const {
-  const bool chat = head.path.ends_with("/v1/chat/completions");
-  if (head.method != "POST" || !(chat || head.path == "/v1/experiments")) return standard;
-  const std::size_t allowed = chat ? static_cast<std::size_t>(config().gateway.body_bytes) : experiments_.limits().log_bytes_max;
+  const bool chat = head.method == "POST" && head.path.ends_with("/v1/chat/completions");
+  const bool state = head.method == "PUT" && head.path.starts_with("/v1/pools/") && head.path.ends_with("/state");
+  const bool experiment = head.method == "POST" && head.path == "/v1/experiments";
+  if (!chat && !state && !experiment) return standard;
+  const std::size_t allowed = chat    ? static_cast<std::size_t>(config().gateway.body_bytes)
+                              : state ? kStateBytesMax
+                                      : experiments_.limits().log_bytes_max;
   const std::size_t larger = std::max(standard, allowed);
   if (parts_.keys.empty()) return head.peer_is_loopback ? larger : standard;
   const auto key = key_of(head);

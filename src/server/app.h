@@ -41,7 +41,7 @@ class App : public http::Handler {
   explicit App(AppParts parts);
 
   void handle(const http::Request& request, http::Reply reply) override;
-  // A log for an experiment may be larger than other bodies, from whoever may send one.
+  // A chat, a log for an experiment and a state may be larger than other bodies, from whoever may send one.
   [[nodiscard]] std::size_t body_bytes_max(const http::Request& head, std::size_t standard) const override;
 
   [[nodiscard]] service::Service& service() { return parts_.service; }

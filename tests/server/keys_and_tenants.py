@@ -195,6 +195,12 @@ class Keys(ServerTest):
         self.assertNotIn("pool=", figures(two))
         self.assertIn("process_open_fds ", figures(two))
 
+    def test_only_who_may_import_a_state_may_send_a_large_one(self):
+        admin, reader = (self.key("--name", scope, "--scope", scope) for scope in ("admin", "read"))
+        server = self.serve(config="[limits]\nbody_bytes = 2000\n")
+        for key, status in ((admin, 400), (reader, 413), (None, 413)):
+            self.assertEqual(server.put("/v1/pools/default/state", raw=b"x" * 2001, key=key).status, status)
+
     def test_provenance_comes_from_the_key(self):
         key = self.key("--name", "grader-7", "--scope", "decide,feedback,read,admin")
         server = self.serve()

@@ -93,6 +93,20 @@ class Limits(ServerTest):
             self.assertIn(b" 413 ", chunked.recv(4096))
         self.assertEqual(server.get("/health").status, 200)
 
+    def test_a_state_may_be_larger_than_other_bodies(self):
+        server = self.limited(body_bytes=20_000)
+        for i in range(30):
+            self.assertEqual(server.post("/v1/decide", {**asked(60), "task_id": str(i)}).status, 200)
+        state = server.get("/v1/pools/default/state").body
+        self.assertGreater(len(state), 20_000)
+        server.put("/v1/pools/copy", {})
+        self.assertEqual(server.put("/v1/pools/copy/state", raw=state).status, 200)
+        head = f"PUT /v1/pools/copy/state HTTP/1.1\r\nHost: localhost\r\nContent-Length: {(63 << 20) + 1}\r\n\r\n"
+        with socket.create_connection((server.host, int(server.port)), timeout=30) as beyond:
+            beyond.sendall(head.encode())
+            self.assertIn(b" 413 ", beyond.recv(4096))
+        self.assertEqual(server.put("/v1/pools/copy", raw=state).status, 413, "only states")
+
     def test_headers(self):
         server = self.limited(header_bytes=2000, headers=10)
         self.refused(server.get("/health", headers={"X-Long": "x" * 2000}), 431, "2000")
