@@ -71,7 +71,7 @@ struct Limits {
   std::int64_t pools = 256;
   std::int64_t models = 1000;        // in one pool
   std::int64_t cells = 1000;         // (channel, segment) pairs of one pool
-  std::int64_t label_values = 200;   // of one metric
+  std::int64_t label_values = 200;   // models with figures in /metrics
   std::int64_t pending = 1'000'000;  // decisions of one pool that wait for outcomes
   std::int64_t early = 100'000;      // outcomes of one pool that wait for their decision
   std::int64_t idempotency_keys = 100'000;

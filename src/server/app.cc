@@ -164,6 +164,15 @@ void App::reload(config::Config config, access::KeyRing keys) {
   });
 }
 
+service::ServedPool& App::unmade_default(const std::string& stored) {
+  Pool pool;
+  pool.apply({.id = {0, 1},
+              .time_ms = parts_.service.now_ms(),
+              .body = config::pool_configured(parts_.config, parts_.config.pools.at(std::string(service::kDefaultPool)))});
+  unmade_ = std::make_unique<service::ServedPool>(stored, std::move(pool), 0, service::ServedPool::Limits{});
+  return *unmade_;
+}
+
 void App::drain() {
   draining_ = true;
   parts_.gateway.drain();
@@ -186,7 +195,8 @@ service::ServedPool* find_pool(App& app, const Call& call, std::string_view name
   const std::string stored = call.caller.stored(name);
   if (service::ServedPool* pool = app.service().find(stored)) return pool;
   // A pool named default always exists, for every tenant.
-  if (name == "default") {
+  if (name == service::kDefaultPool) {
+    if (call.request.method == "GET" || call.request.method == "HEAD") return &app.unmade_default(stored);
     auto made = app.service().find_or_make(stored);
     if (!made) call.answer->refuse(made.error());
     return made ? *made : nullptr;

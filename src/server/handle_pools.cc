@@ -1,4 +1,6 @@
 // /v1/pools: what pools there are, how they are configured, what they have learned.
+#include <map>
+
 #include "config/config.h"
 #include "server/app.h"
 #include "server/commit.h"
@@ -31,11 +33,15 @@ http::Response belongs_to_file(const std::string& pool) {
 }  // namespace
 
 void list_pools(App& app, const Call& call) {
+  const std::string own = call.caller.stored(service::kDefaultPool);
+  std::map<std::string, const ServedPool*> pools;  // as the caller knows them
+  for (const auto& [name, pool] : app.service().pools()) {
+    if (call.caller.owns(name)) pools.emplace(call.caller.shown(name), pool.get());
+  }
+  if (app.service().find(own) == nullptr) pools.emplace(service::kDefaultPool, &app.unmade_default(own));
   JsonWriter out;
   out.open('{').key("pools").open('[');
-  for (const auto& [name, pool] : app.service().pools()) {
-    if (call.caller.owns(name)) render_pool(out, call.caller.shown(name), *pool, app.service().now_ms());
-  }
+  for (const auto& [name, pool] : pools) render_pool(out, name, *pool, app.service().now_ms());
   call.answer->json(out.close(']').close('}').take());
 }
 

@@ -1,5 +1,6 @@
 """Decisions and feedback over HTTP, as a user would: what is decided, what is learned, what is refused."""
 import json
+import pathlib
 import re
 import socket
 import threading
@@ -342,6 +343,18 @@ class Lifecycle(ServerTest):
         self.assertEqual(server.put("/v1/pools/no%20such", {}).status, 400)
         self.assertEqual([p["pool"] for p in server.get("/v1/pools").json["pools"]], ["default", "law"])
 
+    def test_what_was_put_can_be_read_again(self):
+        server = self.serve()
+        wanted = {"calibrator": "margin", "calibrator_parameters": {"alpha": 0.1}, "vote": "log_odds", "vote_parameters": {"floor": 0.5},
+                  "pending_days": 2.5, "audit_rate": 0.25, "remedy": "weighted"}
+        for answer in (server.put("/v1/pools/law", wanted), server.get("/v1/pools/law")):
+            shown = answer.json
+            for key in ("pending_days", "audit_rate", "remedy"):
+                self.assertEqual(shown[key], wanted[key])
+            self.assertEqual((shown["calibrator"], shown["vote"]), ("margin@1", "log_odds@1"))
+            self.assertEqual((shown["calibrator_parameters"]["alpha"], shown["vote_parameters"]["floor"]), (0.1, 0.5))
+            self.assertIn("bands", shown["calibrator_parameters"], "defaults too")
+
     def test_a_pool_begins_with_the_state_of_another(self):
         server = self.serve()
         for _ in range(30):
@@ -411,6 +424,13 @@ class Live(ServerTest):
             self.assertIn(kind, text)
         self.assertIn(made["decision_id"], text)
         connection.close()
+
+    def test_every_figure_is_documented(self):
+        server = self.serve()
+        page = (pathlib.Path(__file__).parents[2] / "docs" / "server.md").read_text()
+        names = re.findall(r"^# TYPE (\S+)", server.get("/metrics").body.decode(), re.M)
+        self.assertGreater(len(names), 40)
+        self.assertEqual([name for name in names if f"`{name}" not in page], [])
 
     def test_metrics_are_well_formed_and_true(self):
         server = self.serve()

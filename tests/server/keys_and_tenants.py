@@ -168,6 +168,21 @@ class Keys(ServerTest):
         self.assertEqual(server.get("/v1/pools/law", key=keys["bolt"]).status, 404)
         self.assertEqual(server.get("/v1/pools/acme%2Flaw", key=keys["bolt"]).status, 400)
 
+    def test_reading_the_default_pool_of_a_tenant_makes_nothing(self):
+        key = self.key("--name", "k", "--scope", "read,admin,decide", "--tenant", "acme")
+        everybody = self.key("--name", "all", "--scope", "read")
+        server = self.serve(config="[limits]\npools = 2\n[pools.default]\naudit_rate = 0.5\n")
+        listed = server.get("/v1/pools", key=key).json["pools"]
+        self.assertEqual([(p["pool"], p["offset"], p["audit_rate"]) for p in listed], [("default", 0, 0.5)])
+        self.assertEqual(server.get("/v1/pools/default", key=key).json["status"], "cold")
+        for part in ("factors", "calibration", "alarms", "activity", "heat", "models", "pairs", "queue", "state", "history?band=0"):
+            self.assertEqual(server.get("/v1/pools/default/" + part, key=key).status, 200, part)
+        self.assertEqual(server.get("/v1/decisions", key=key).json["decisions"], [])
+        self.assertEqual([p["pool"] for p in server.get("/v1/pools", key=everybody).json["pools"]], ["default"], "none was made")
+        self.assertEqual(server.post("/v1/decide", ASKED, key=key).status, 200)
+        self.assertEqual(server.get("/v1/pools", key=key).json["pools"][0]["offset"], 2)
+        self.assertEqual([p["pool"] for p in server.get("/v1/pools", key=everybody).json["pools"]], ["acme/default", "default"])
+
     def test_one_pool_too_many_is_a_limit_on_every_route(self):
         key = self.key("--name", "k", "--scope", "decide,feedback,read,admin", "--tenant", "acme")
         server = self.serve(config="[limits]\npools = 1\n")
