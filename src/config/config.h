@@ -206,6 +206,8 @@ struct Change {
   Applies applies = Applies::kAtOnce;
 };
 [[nodiscard]] std::vector<Change> changes(const Config& before, const Config& after);
+// 32 hexadecimal digits of every key and its value, to tell whether two servers run with the same. Secrets are references, and not in it.
+[[nodiscard]] std::string config_hash(const Config& config);
 // What a server that runs with `running` goes on with: `wanted`, but for what waits for a restart.
 [[nodiscard]] Config applied_at_once(const Config& running, Config wanted);
 

@@ -247,6 +247,16 @@ TEST(Config, WhatNeedsARestartStaysAsItIs) {
   EXPECT_EQ(changes(now, wanted).size(), 2U) << "so the next reload says it again";
 }
 
+TEST(Config, TheHashTellsWhetherAnythingDiffers) {
+  const std::string plain = config_hash(loaded(""));
+  EXPECT_EQ(plain.size(), 32);
+  EXPECT_EQ(plain, config_hash(loaded("[limits]\nqueue = 65536\n"))) << "a default that is stated";
+  for (const char* other : {"[limits]\nqueue = 7\n", "[pools.default]\n", "[pools.law]\n", "[pools.default]\nvote = \"majority\"\n",
+                            "[upstreams.m]\nurl = \"http://h/v1\"\n"}) {
+    EXPECT_NE(plain, config_hash(loaded(other))) << other;
+  }
+}
+
 TEST(Config, KeysStandBesideTheStoreUnlessNamed) {
   EXPECT_EQ(keys_file(loaded("")), "margin.db.keys");
   EXPECT_EQ(keys_file(loaded("[keys]\nfile = \"k\"\n")), "k");

@@ -25,7 +25,8 @@ void show_status(App& app, const Call& call) {
   if (auto fault = read_flag(call.request.query, "digest", with_digest)) return call.answer->refuse(*fault);
   const LogFigures figures = app.service().log().figures();
   JsonWriter out;
-  out.open('{').key("version").text(app.version()).key("commit").text(app.commit()).key("store").text(app.config().store.file);
+  out.open('{').key("version").text(app.version()).key("commit").text(app.commit());
+  out.key("config_hash").text(config::config_hash(app.config())).key("store").text(app.config().store.file);
   out.key("durability").text(app.config().store.durability == config::Durability::kDisk ? "disk" : "process");
   render_time(out, "started", app.started_ms());
   render_time(out, "now", app.service().now_ms());

@@ -27,6 +27,15 @@ class Operators(ServerTest):
         self.assertRegex(commit, r"^([0-9a-f]{12,}|unknown)$")
         self.assertIn(f',commit="{commit}"}} 1\n', server.get("/metrics").body.decode())
 
+    def test_the_configuration_that_runs_is_told_by_its_hash(self):
+        server = self.serve(config="")
+        told = server.get("/status").json["config_hash"]
+        self.assertRegex(told, r"^[0-9a-f]{32}$")
+        self.reload(server, "[limits]\nstreams = 5\n")
+        self.assertNotEqual(server.get("/status").json["config_hash"], told)
+        self.reload(server, "")
+        self.assertEqual(server.get("/status").json["config_hash"], told)
+
     def test_a_restart_comes_to_the_same_state(self):
         server = self.serve()
         self.teach(server)
