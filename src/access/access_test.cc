@@ -102,10 +102,15 @@ TEST_F(Keys, ARevokedKeyOpensNothingAndOthersStay) {
   EXPECT_EQ(keys.authenticate(first).error().code, ErrorCode::kConflict);
   EXPECT_TRUE(keys.authenticate(second).ok());
   EXPECT_TRUE(keys.any_valid());
+  EXPECT_EQ(keys.find_valid(id), nullptr);
+  EXPECT_EQ(keys.find_valid(split_key(second)->id), *keys.authenticate(second));
+  EXPECT_EQ(keys.find_valid("nobodynobody"), nullptr);
   EXPECT_EQ(revoke_key(path_, id, kNow).error().code, ErrorCode::kConflict);
   EXPECT_EQ(revoke_key(path_, "nobodynobody", kNow).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(revoke_key(path_, split_key(second)->id, kNow).ok());
   EXPECT_FALSE(ring().any_valid());
+  EXPECT_FALSE(ring().empty()) << "there were keys once";
+  EXPECT_TRUE(KeyRing().empty());
 }
 
 TEST_F(Keys, ConcurrentCreatesLoseNothing) {

@@ -64,6 +64,11 @@ Result<const Key*> KeyRing::authenticate(std::string_view token) const {
   return key;
 }
 
+const Key* KeyRing::find_valid(std::string_view id) const {
+  const auto found = index_.find(id);
+  return found == index_.end() || keys_[found->second].revoked_ms ? nullptr : &keys_[found->second];
+}
+
 bool KeyRing::any_valid() const {
   return std::any_of(keys_.begin(), keys_.end(), [](const Key& key) { return !key.revoked_ms; });
 }

@@ -30,6 +30,10 @@ class KeyRing {
   [[nodiscard]] Result<const Key*> authenticate(std::string_view token) const;
 
   [[nodiscard]] const std::vector<Key>& keys() const { return keys_; }
+  // Whether there never was a key; one that was revoked is still there.
+  [[nodiscard]] bool empty() const { return keys_.empty(); }
+  // The key of that public part, unless it was revoked; nullptr: there is none.
+  [[nodiscard]] const Key* find_valid(std::string_view id) const;
   // Whether some key is not revoked.
   [[nodiscard]] bool any_valid() const;
 

@@ -72,6 +72,9 @@ Result<std::string> body_of(const DecideFlags& flags) {
 int run(const DecideFlags& flags) {
   if (flags.body.empty() == flags.responses.empty())
     return complain("decide: expected either responses, MODEL=ANSWER:CONFIDENCE, or --body FILE");
+  const bool more = !flags.pool.empty() || !flags.task.empty() || !flags.segment.empty() || !flags.kind.empty() || flags.max_error;
+  if (!flags.body.empty() && more)
+    return complain("decide: --body is the whole request, expected no --pool, --task, --segment, --kind or --max-error beside it");
   const Result<std::string> body = flags.body.empty() ? body_of(flags) : read_body(flags.body);
   if (!body) return complain(body.error().message);
   return flags.server.ask({.path = "/v1/decide", .body = *body}, client::decision_words);

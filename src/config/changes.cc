@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "config/fields.h"
 #include "config/pool_check.h"
+#include "margin/digest.h"
 
 namespace margin::config {
 namespace {
@@ -68,6 +69,18 @@ std::vector<Change> changes(const Config& before, const Config& after) {
     for (std::size_t i = 0; i < keys.size(); ++i) compare("pools." + name + "." + keys[i], was[i], is[i], Applies::kAtOnce);
   }
   return found;
+}
+
+std::string config_hash(const Config& config) {
+  Config nothing;
+  // So that keys at their defaults are part of it.
+  std::string text;
+  for (const Field<Config>& field : fields()) {
+    text += std::string(field.section) + "." + std::string(field.key) + "=" + toml_value(field.get(config)) + "\n";
+    field.set(nothing, field.get(config));
+  }
+  for (const Change& change : changes(nothing, config)) text += change.key + "=" + change.after + "\n";
+  return digest_of(text + (config.default_stated ? "stated" : "")).hex();
 }
 
 Config applied_at_once(const Config& running, Config wanted) {

@@ -62,6 +62,26 @@ PoolConfigured pool_configured(const Config& config, const PoolSettings& pool) {
           .watched_models_max = bound(pool.watched_models)};
 }
 
+PoolConfigured pool_continued(const Config& config, PoolSettings pool, const PoolConfigured& running) {
+  const auto keep = [](std::string& named, const auto& find, const std::string& identifier, int version, const Parameters& given) {
+    if (named != identifier) return;
+    const std::string kept = identifier + "@" + std::to_string(version);
+    // Parameters of a later version ask for that one.
+    const auto info = find(kept);
+    if (info.ok() && resolve_parameters(identifier, (*info)->parameters, given).ok()) named = kept;
+  };
+  const auto calibrator = [](const std::string& name) { return find_calibrator(name); };
+  keep(pool.calibrator, calibrator, running.calibrator, running.calibrator_version, pool.calibrator_parameters);
+  keep(pool.trust, calibrator, running.trust, running.trust_version, {});
+  keep(
+      pool.vote, [](const std::string& name) { return find_vote(name); }, running.vote, running.vote_version, pool.vote_parameters);
+  return pool_configured(config, pool);
+}
+
+bool is_stated(const Config& config, const std::string& pool) {
+  return config.pools.contains(pool) && (pool != "default" || config.default_stated);
+}
+
 std::string keys_file(const Config& config) { return config.keys.file.empty() ? config.store.file + ".keys" : config.keys.file; }
 
 Result<Address> parse_address(std::string_view text) {

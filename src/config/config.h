@@ -71,7 +71,7 @@ struct Limits {
   std::int64_t pools = 256;
   std::int64_t models = 1000;        // in one pool
   std::int64_t cells = 1000;         // (channel, segment) pairs of one pool
-  std::int64_t label_values = 200;   // of one metric
+  std::int64_t label_values = 200;   // models with figures in /metrics
   std::int64_t pending = 1'000'000;  // decisions of one pool that wait for outcomes
   std::int64_t early = 100'000;      // outcomes of one pool that wait for their decision
   std::int64_t idempotency_keys = 100'000;
@@ -162,6 +162,7 @@ struct Config {
   Trace trace;
   std::map<std::string, UpstreamSettings> upstreams;
   std::map<std::string, PoolSettings> pools;  // "default" is always among them
+  bool default_stated = false;                // whether the file has [pools.default]
 };
 
 // The environment, passed in by the command line; nothing here asks the process for it.
@@ -179,6 +180,11 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 // The event that makes a pool what its settings and the limits say: versions and every parameter spelled out. The settings come from a
 // loaded configuration, so they are known to be right.
 [[nodiscard]] PoolConfigured pool_configured(const Config& config, const PoolSettings& pool);
+// The same for a pool that runs: where the settings name no version of a method, the one that runs stays.
+[[nodiscard]] PoolConfigured pool_continued(const Config& config, PoolSettings pool, const PoolConfigured& running);
+
+// Whether the file names the pool, which is then the file's: nothing else configures it.
+[[nodiscard]] bool is_stated(const Config& config, const std::string& pool);
 
 // keys.file, or the store's file with ".keys" added.
 [[nodiscard]] std::string keys_file(const Config& config);
@@ -200,6 +206,8 @@ struct Change {
   Applies applies = Applies::kAtOnce;
 };
 [[nodiscard]] std::vector<Change> changes(const Config& before, const Config& after);
+// 32 hexadecimal digits of every key and its value, to tell whether two servers run with the same. Secrets are references, and not in it.
+[[nodiscard]] std::string config_hash(const Config& config);
 // What a server that runs with `running` goes on with: `wanted`, but for what waits for a restart.
 [[nodiscard]] Config applied_at_once(const Config& running, Config wanted);
 

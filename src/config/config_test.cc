@@ -174,6 +174,29 @@ TEST(Config, APoolMeansTheNewestVersionUnlessItNamesOne) {
   EXPECT_EQ(pool_configured(config, config.pools.at("old")).calibrator_version, 1);
 }
 
+TEST(Config, APoolThatRunsKeepsItsVersionUnlessTheFileNamesAnother) {
+  const auto continued = [](const std::string& text, const PoolConfigured& running) {
+    const Config config = loaded("[pools.law]\n" + text);
+    return pool_continued(config, config.pools.at("law"), running);
+  };
+  const Config stated = loaded("[pools.law]\ncalibrator = \"margin_adaptive@2\"\nvote = \"stacked@2\"\ntrust = \"margin_adaptive@1\"\n");
+  const PoolConfigured old = pool_configured(stated, stated.pools.at("law"));
+  ASSERT_EQ(old.calibrator_version, 2);
+  EXPECT_EQ(continued("vote = \"stacked\"\n", old), old) << "the file names methods, and no version of them";
+  EXPECT_EQ(continued("calibrator = \"margin_adaptive@3\"\nvote = \"stacked\"\n", old).calibrator_version, 3);
+  EXPECT_EQ(continued("calibrator = \"margin\"\n", old).calibrator, "margin");
+  EXPECT_EQ(continued("vote = \"stacked\"\n[pools.law.vote_parameters]\nunknown_memory = 50\n", old).vote_version, 3)
+      << "what only a later version has asks for it";
+}
+
+TEST(Config, ThePoolsOfTheFileAreThoseItNames) {
+  EXPECT_FALSE(is_stated(loaded(""), "default")) << "though it is always there";
+  EXPECT_TRUE(is_stated(loaded("[pools.default]\n"), "default"));
+  const Config config = loaded("[pools.\"acme/law\"]\n");
+  EXPECT_TRUE(is_stated(config, "acme/law"));
+  EXPECT_FALSE(is_stated(config, "law"));
+}
+
 TEST(Config, HostileFilesCostLittleAndAreRefused) {
   EXPECT_NE(refused(std::string(300'000, '#')).find("is too large"), std::string::npos);
   std::string deep = "a";
@@ -222,6 +245,16 @@ TEST(Config, WhatNeedsARestartStaysAsItIs) {
   EXPECT_TRUE(now.pools.contains("law"));
   for (const Change& left : changes(now, wanted)) EXPECT_EQ(left.applies, Applies::kAtRestart) << left.key;
   EXPECT_EQ(changes(now, wanted).size(), 2U) << "so the next reload says it again";
+}
+
+TEST(Config, TheHashTellsWhetherAnythingDiffers) {
+  const std::string plain = config_hash(loaded(""));
+  EXPECT_EQ(plain.size(), 32);
+  EXPECT_EQ(plain, config_hash(loaded("[limits]\nqueue = 65536\n"))) << "a default that is stated";
+  for (const char* other : {"[limits]\nqueue = 7\n", "[pools.default]\n", "[pools.law]\n", "[pools.default]\nvote = \"majority\"\n",
+                            "[upstreams.m]\nurl = \"http://h/v1\"\n"}) {
+    EXPECT_NE(plain, config_hash(loaded(other))) << other;
+  }
 }
 
 TEST(Config, KeysStandBesideTheStoreUnlessNamed) {

@@ -152,7 +152,8 @@ constexpr Field<Config> kFields[] = {
     limit<&Limits::pools>("pools", {{1, 100'000}, kNow, "All pools together"}),
     limit<&Limits::models>("models", {{1, 1 << 20}, kNow, "Models of one pool"}),
     limit<&Limits::cells>("cells", {{1, 1 << 20}, kNow, "Pairs of channel and segment in one pool"}),
-    limit<&Limits::label_values>("label_values", {{1, 100'000}, kNow, "Values of one label of a metric; the rest share one"}),
+    limit<&Limits::label_values>(
+        "label_values", {{1, 100'000}, kNow, "Models that have figures of their own in /metrics; the rest are left out and counted"}),
     limit<&Limits::pending>("pending", {{1, kMany}, kNow, "Decisions of one pool that wait for outcomes; the oldest expires"}),
     limit<&Limits::early>("early", {{1, kMany}, kNow, "Outcomes of one pool that wait for their decision"}),
     limit<&Limits::idempotency_keys>("idempotency_keys", {{1, kMany}, kNow, "Remembered; the oldest is forgotten"}),

@@ -188,6 +188,7 @@ class Loader {
         faults_.add(place(name.source()), no_table(section, node));
       } else if (section == kPools) {
         read_named(kPools, *node.as_table(), [this](const std::string& path, const std::string& pool, const toml::table& table) {
+          if (pool == "default") config_.default_stated = true;
           read_pool(path, table, config_.pools[pool]);
         });
       } else if (section == kUpstreams) {

@@ -66,7 +66,10 @@ std::optional<Fault> read_include(const Json* include, ChatOptions& options) {
 std::optional<Fault> read_options(const Json* margin, ChatOptions& options) {
   if (margin == nullptr || margin->is_null()) return std::nullopt;
   ObjectReader in(*margin, "margin");
-  if (const auto task = in.text("task_id")) options.task_id = *task;
+  if (const auto task = in.text("task_id")) {
+    if (task->size() > kTaskBytesMax) in.fail("task_id", task_too_long(task->size()));
+    options.task_id = *task;
+  }
   if (const auto segment = in.text("segment")) options.segment = *segment;
   if (const auto vote = in.text("vote")) options.vote = *vote;
   if (const auto max_error = in.number("max_error")) {
@@ -86,6 +89,10 @@ std::optional<Fault> read_options(const Json* margin, ChatOptions& options) {
 constexpr std::string_view kOurs[] = {"model", "messages", "stream", "stream_options", "margin"};
 
 }  // namespace
+
+std::string task_too_long(std::size_t bytes) {
+  return "got " + std::to_string(bytes) + " bytes, expected at most " + std::to_string(kTaskBytesMax);
+}
 
 std::optional<Fault> read_chat_request(const Json& body, ChatRequest& request) {
   if (body.type() != Json::Type::kObject) return Fault{"", "body: expected an object"};

@@ -2,6 +2,7 @@
 // wrote. Used by the chat handler and by Chat.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,11 @@
 #include "margin/result.h"
 
 namespace margin::gateway {
+
+// Of a task's id, as long as names may be.
+inline constexpr std::size_t kTaskBytesMax = 256;
+// "got 300 bytes, expected at most 256"
+[[nodiscard]] std::string task_too_long(std::size_t bytes);
 
 // What the request's own object "margin" asks for.
 struct ChatOptions {

@@ -36,6 +36,39 @@ bool same_name(std::string_view a, std::string_view b) {
   return a == b || std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
+bool is_loopback(std::string_view host) {
+  constexpr std::string_view kUsual = "127.0.0.1";
+  if (host == kUsual || same_name(host, "localhost") || host == "::1" || host == "[::1]") return true;
+  int parts = 0;
+  for (std::size_t digits = 0; !host.empty(); ++parts) {
+    for (digits = 0; digits < host.size() && host[digits] >= '0' && host[digits] <= '9';) ++digits;
+    const std::string_view part = host.substr(0, digits);
+    const bool legal = digits >= 1 && digits <= 3 && (digits < 3 || part <= "255") && (parts > 0 || part == "127");
+    const bool last = digits == host.size();
+    if (!legal || (!last && host[digits] != '.') || (!last && digits + 1 == host.size())) return false;
+    host.remove_prefix(last ? digits : digits + 1);
+  }
+  return parts == 4;
+}
+
+std::string_view without_port(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(0, std::min(host.find(']'), host.size() - 1) + 1);
+  return host.substr(0, host.find(':'));
+}
+
+bool is_same_origin(std::string_view origin, std::string_view host) {
+  constexpr std::string_view kScheme = "://";
+  const std::size_t scheme = origin.find(kScheme);
+  if (scheme == std::string_view::npos) return false;
+  const std::string_view usual = same_name(origin.substr(0, scheme), "https") ? ":443" : ":80";
+  const std::string_view authority = origin.substr(scheme + kScheme.size());
+  const auto port = [&](std::string_view text) {
+    const std::string_view stated = text.substr(without_port(text).size());
+    return stated.empty() ? usual : stated;
+  };
+  return same_name(without_port(authority), without_port(host)) && port(authority) == port(host);
+}
+
 std::optional<std::string_view> Request::header(std::string_view name) const {
   for (const Header& header : headers) {
     if (same_name(header.name, name)) return header.value;

@@ -19,6 +19,17 @@ struct Header {
 // Names of headers are the same in any case.
 [[nodiscard]] bool same_name(std::string_view a, std::string_view b);
 
+// Whether a host, without its port, is this machine's own: "localhost", "::1", "[::1]" or 127.x.x.x. A name that merely begins with "127."
+// could lead anywhere.
+[[nodiscard]] bool is_loopback(std::string_view host);
+
+// Whether a page of `origin` ("http://localhost:8080", as browsers send it) was served under `host` ("localhost:8080"): the same name and
+// the same port. "null" and what is no origin never are.
+[[nodiscard]] bool is_same_origin(std::string_view origin, std::string_view host);
+
+// "localhost" of "localhost:8080", "[::1]" of "[::1]:8080".
+[[nodiscard]] std::string_view without_port(std::string_view host);
+
 // All views point into the connection's buffer: valid until the reply is sent or destroyed.
 struct Request {
   std::string_view method;

@@ -14,6 +14,32 @@ TEST(Message, HeadersAreFoundInAnyCaseAndTheFirstWins) {
   EXPECT_EQ(request.header("x-i"), std::nullopt);
 }
 
+TEST(Message, LoopbackIsWhatThisMachineCallsItself) {
+  for (const char* own : {"localhost", "LocalHost", "127.0.0.1", "127.0.0.2", "127.255.255.255", "::1", "[::1]"}) {
+    EXPECT_TRUE(is_loopback(own)) << own;
+  }
+  for (const char* other :
+       {"", "127", "127.", "127.0.0", "127.0.0.", "127.0.0.1.", "127.0.0.1.evil.example", "127.evil.example", "127.0.0.256", "127.0.0.0001",
+        "127.0.0.-1", "126.0.0.1", "128.0.0.1", "0.0.0.0", "localhost.evil.example", "[::1", "::2"}) {
+    EXPECT_FALSE(is_loopback(other)) << other;
+  }
+}
+
+TEST(Message, AnOriginIsNameAndPort) {
+  EXPECT_EQ(without_port("localhost:8080"), "localhost");
+  EXPECT_EQ(without_port("[::1]:8080"), "[::1]");
+  EXPECT_EQ(without_port("[::1"), "[::1");
+  EXPECT_EQ(without_port(""), "");
+  EXPECT_TRUE(is_same_origin("http://localhost:8080", "LOCALHOST:8080"));
+  EXPECT_TRUE(is_same_origin("http://localhost", "localhost:80"));
+  EXPECT_TRUE(is_same_origin("https://localhost", "localhost:443"));
+  EXPECT_TRUE(is_same_origin("http://[::1]:9", "[::1]:9"));
+  for (const char* other :
+       {"http://localhost:3000", "http://127.0.0.1:8080", "http://localhost", "null", "", "localhost:8080", "http://"}) {
+    EXPECT_FALSE(is_same_origin(other, "localhost:8080")) << other;
+  }
+}
+
 TEST(Message, PercentSignsNeedTwoHexadecimalDigits) {
   EXPECT_EQ(percent_decode("a%20b%2fc+"), "a b/c+");
   EXPECT_EQ(percent_decode("%41%4a"), "AJ");

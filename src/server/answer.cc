@@ -41,6 +41,15 @@ http::Response refusal(int status, std::string_view code, std::string_view messa
   return response;
 }
 
+http::Response too_early(std::int64_t wait_ms, std::string_view code, std::string_view message) {
+  constexpr std::int64_t kSecondMs = 1000;
+  http::Response response = http::error_response(429, {.message = message, .code = code});
+  // Who reads only the seconds must not come too early again.
+  response.headers.emplace_back("Retry-After", std::to_string((wait_ms + kSecondMs - 1) / kSecondMs));
+  response.headers.emplace_back("retry-after-ms", std::to_string(wait_ms));
+  return response;
+}
+
 http::Response refusal(const Error& error) {
   const Shape shape = shape_of(error.code);
   return refusal(shape.status, shape.code, error.message, field_of(error.message));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,6 +19,8 @@ namespace margin::server {
 [[nodiscard]] http::Response refusal(const Error& error);
 [[nodiscard]] http::Response refusal(const Fault& fault);
 [[nodiscard]] http::Response refusal(int status, std::string_view code, std::string_view message, std::string_view param = {});
+// 429: the same request may come again after `wait_ms`.
+[[nodiscard]] http::Response too_early(std::int64_t wait_ms, std::string_view code, std::string_view message);
 
 class Answer {
  public:

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "server/idempotency.h"
+#include "server/query.h"
 #include "server/request_log.h"
 
 namespace margin::server {
@@ -13,22 +14,12 @@ namespace {
 
 constexpr std::size_t kPoolNameBytesMax = 64;
 
+// An imported state becomes an event, and has to fit into one with what goes beside it.
+constexpr std::size_t kStateBytesMax = std::size_t{63} << 20;
+static_assert(kStateBytesMax < kRecordBytesMax);
+
 std::int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// "localhost:8080", "127.0.0.1", "[::1]:8080", with or without a scheme before it.
-bool names_this_machine(std::string_view host) {
-  constexpr std::string_view kScheme = "://";
-  // Found by its first character: there is hardly ever another of those but before the port.
-  for (std::size_t at = host.find(':'); at != std::string_view::npos; at = host.find(':', at + 1)) {
-    if (!host.substr(at).starts_with(kScheme)) continue;
-    host.remove_prefix(at + kScheme.size());
-    break;
-  }
-  if (host.starts_with("[::1]")) return host.size() == 5 || host[5] == ':';
-  host = host.substr(0, host.find(':'));
-  return host == "127.0.0.1" || http::same_name(host, "localhost");
 }
 
 std::string_view endpoint_of(const Route* route) { return route == nullptr ? std::string_view("unknown") : route->pattern; }
@@ -75,6 +66,12 @@ void App::handle(const http::Request& request, http::Reply reply) {
   }
   std::optional<Caller> caller = admit(request, *matched.route, *answer);
   if (!caller) return;
+  if (!request.query.empty()) {
+    if (auto fault = check_query(request.query, matched.route->query)) return answer->refuse(*fault);
+  }
+  if (!request.body.empty() && !matched.route->takes_body()) {
+    return answer->refuse(Fault{"", "body: got " + std::to_string(request.body.size()) + " bytes, expected none for this method and path"});
+  }
   if (matched.route->changes() && !request.body.empty() && !is_json(request.header("Content-Type").value_or(""))) {
     return answer->send(refusal(415, "unsupported_media_type", "Content-Type: expected application/json"));
   }
@@ -87,11 +84,15 @@ void App::handle(const http::Request& request, http::Reply reply) {
 }
 
 std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard) const {
-  const bool chat = head.path.ends_with("/v1/chat/completions");
-  if (head.method != "POST" || !(chat || head.path == "/v1/experiments")) return standard;
-  const std::size_t allowed = chat ? static_cast<std::size_t>(config().gateway.body_bytes) : experiments_.limits().log_bytes_max;
+  const bool chat = head.method == "POST" && head.path.ends_with("/v1/chat/completions");
+  const bool state = head.method == "PUT" && head.path.starts_with("/v1/pools/") && head.path.ends_with("/state");
+  const bool experiment = head.method == "POST" && head.path == "/v1/experiments";
+  if (!chat && !state && !experiment) return standard;
+  const std::size_t allowed = chat    ? static_cast<std::size_t>(config().gateway.body_bytes)
+                              : state ? kStateBytesMax
+                                      : experiments_.limits().log_bytes_max;
   const std::size_t larger = std::max(standard, allowed);
-  if (!parts_.keys.any_valid()) return head.peer_is_loopback ? larger : standard;
+  if (parts_.keys.empty()) return head.peer_is_loopback ? larger : standard;
   const auto key = key_of(head);
   return key && (*key)->grant.scopes.has(chat ? access::Scope::kInfer : access::Scope::kAdmin) ? larger : standard;
 }
@@ -103,19 +104,22 @@ Result<const access::Key*> App::key_of(const http::Request& request) const {
   return parts_.keys.authenticate(header.substr(kBearer.size()));
 }
 
-// Without any key only this machine is served, and only programs: a page that a browser shows could otherwise teach the pool.
+// Where there never was a key only this machine is served, and only programs: a page that a browser shows could otherwise teach the pool.
 std::optional<Caller> App::admit_local(const http::Request& request, const Route& route, Answer& answer) const {
   if (!request.peer_is_loopback) {
     answer.send(refusal(403, "no_keys", "no key is configured, so only this machine is served; margin keys create makes one"));
     return std::nullopt;
   }
   const auto origin = request.header("Origin");
-  const bool foreign = !names_this_machine(request.header("Host").value_or("localhost")) || (origin && !names_this_machine(*origin));
+  const std::string_view host = request.header("Host").value_or("localhost");
+  // A page of another local program has another port, and is not ours.
+  const bool foreign = !http::is_loopback(http::without_port(host)) || (origin && !http::is_same_origin(*origin, host));
   if (route.scope && foreign) {
-    answer.send(refusal(403, "foreign_origin", "Host, Origin: expected this machine's own name while no key is configured"));
+    answer.send(refusal(403, "foreign_origin",
+                        "Host, Origin: expected this machine's own name, and no page but this server's, while no key is configured"));
     return std::nullopt;
   }
-  Caller caller{.tenant = "", .source = "local"};
+  Caller caller{.source = "local"};
   for (std::size_t i = 0; i < access::kScopeNames.size(); ++i) caller.scopes.add(static_cast<access::Scope>(i));
   return caller;
 }
@@ -124,7 +128,7 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
   if (!route.scope) return Caller{};
   const bool open_metrics = route.handle == show_metrics && parts_.config.server.metrics == config::MetricsAccess::kOpen;
   if (open_metrics) return Caller{};
-  if (!parts_.keys.any_valid()) return admit_local(request, route, answer);
+  if (parts_.keys.empty()) return admit_local(request, route, answer);
 
   const auto key = key_of(request);
   if (!key) {
@@ -143,17 +147,30 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
   const double rate = grant.requests_per_second > 0.0 ? grant.requests_per_second : parts_.config.limits.requests_per_second;
   if (const std::int64_t wait = limiter_.wait_ms((*key)->id, rate, steady_ms()); wait > 0) {
     metrics_.rate_limited();
-    answer.add_header("retry-after-ms", std::to_string(wait));
-    answer.send(refusal(429, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
+    answer.send(too_early(wait, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
     return std::nullopt;
   }
-  return Caller{.tenant = grant.tenant, .source = grant.name, .weight = grant.weight, .scopes = grant.scopes};
+  return Caller{.key = (*key)->id, .tenant = grant.tenant, .source = grant.name, .weight = grant.weight, .scopes = grant.scopes};
 }
 
 void App::reload(config::Config config, access::KeyRing keys) {
   parts_.config = std::move(config);
   parts_.keys = std::move(keys);
   parser_.set_depth_max(static_cast<std::size_t>(parts_.config.limits.json_depth));
+  events_.close_unless([this](const Caller& caller) {
+    if (caller.key.empty()) return parts_.keys.empty();
+    const access::Key* key = parts_.keys.find_valid(caller.key);
+    return key != nullptr && key->grant.tenant == caller.tenant && key->grant.scopes.has(access::Scope::kRead);
+  });
+}
+
+service::ServedPool& App::unmade_default(const std::string& stored) {
+  Pool pool;
+  pool.apply({.id = {0, 1},
+              .time_ms = parts_.service.now_ms(),
+              .body = config::pool_configured(parts_.config, parts_.config.pools.at(std::string(service::kDefaultPool)))});
+  unmade_ = std::make_unique<service::ServedPool>(stored, std::move(pool), 0, service::ServedPool::Limits{});
+  return *unmade_;
 }
 
 void App::drain() {
@@ -178,9 +195,10 @@ service::ServedPool* find_pool(App& app, const Call& call, std::string_view name
   const std::string stored = call.caller.stored(name);
   if (service::ServedPool* pool = app.service().find(stored)) return pool;
   // A pool named default always exists, for every tenant.
-  if (name == "default") {
+  if (name == service::kDefaultPool) {
+    if (call.request.method == "GET" || call.request.method == "HEAD") return &app.unmade_default(stored);
     auto made = app.service().find_or_make(stored);
-    if (!made) call.answer->refuse(overloaded(made.error()));
+    if (!made) call.answer->refuse(made.error());
     return made ? *made : nullptr;
   }
   call.answer->send(refusal(404, "not_found", "pool: no pool named " + std::string(name) + "; PUT /v1/pools/NAME makes one", "pool"));
@@ -188,8 +206,11 @@ service::ServedPool* find_pool(App& app, const Call& call, std::string_view name
 }
 
 const config::PoolSettings* settings_of(const App& app, const service::ServedPool& pool) {
-  const auto found = app.config().pools.find(pool.name());
-  return found == app.config().pools.end() ? nullptr : &found->second;
+  const auto& pools = app.config().pools;
+  const auto found = pools.find(pool.name());
+  if (found != pools.end()) return &found->second;
+  // A tenant's own default pool is made as the file's, and is bound as that is.
+  return pool.name().ends_with("/default") ? &pools.at("default") : nullptr;
 }
 
 const Json* body_of(App& app, const Call& call) {

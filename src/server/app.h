@@ -41,7 +41,7 @@ class App : public http::Handler {
   explicit App(AppParts parts);
 
   void handle(const http::Request& request, http::Reply reply) override;
-  // A log for an experiment may be larger than other bodies, from whoever may send one.
+  // A chat, a log for an experiment and a state may be larger than other bodies, from whoever may send one.
   [[nodiscard]] std::size_t body_bytes_max(const http::Request& head, std::size_t standard) const override;
 
   [[nodiscard]] service::Service& service() { return parts_.service; }
@@ -66,6 +66,10 @@ class App : public http::Handler {
 
   // A reload: keys, pools and limits of requests from now on.
   void reload(config::Config config, access::KeyRing keys);
+  // The default pool of a tenant that has none yet, as it would be made; there until the next call. Only to be read: what is only looked at
+  // is not made.
+  [[nodiscard]] service::ServedPool& unmade_default(const std::string& stored);
+
   // No further requests are welcome: /ready says so, and streams end.
   void drain();
   [[nodiscard]] bool draining() const { return draining_; }
@@ -84,12 +88,13 @@ class App : public http::Handler {
   ChatDesk chats_;
   access::RateLimiter limiter_;
   Experiments experiments_;
+  std::unique_ptr<service::ServedPool> unmade_;
   std::int64_t started_ms_;
   const http::Server* listener_ = nullptr;
   bool draining_ = false;
 };
 
-// The pool a caller names, or an answer that there is none.
+// The pool a caller names, or an answer that there is none. Where the request only reads, it may be unmade_default().
 [[nodiscard]] service::ServedPool* find_pool(App& app, const Call& call, std::string_view name);
 // What the configuration says of a pool; nullptr where it says nothing.
 [[nodiscard]] const config::PoolSettings* settings_of(const App& app, const service::ServedPool& pool);

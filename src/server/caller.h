@@ -9,9 +9,10 @@
 namespace margin::server {
 
 struct Caller {
-  std::string tenant;   // empty: all pools are theirs
-  std::string source;   // provenance of feedback; names the key, or "local" where no key is configured
-  double weight = 1.0;  // of their feedback; 0: recorded, never learned
+  std::string key{};     // its public part; empty: none is configured
+  std::string tenant{};  // empty: all pools are theirs
+  std::string source{};  // provenance of feedback; names the key, or "local" where no key is configured
+  double weight = 1.0;   // of their feedback; 0: recorded, never learned
   access::Scopes scopes{};
 
   // Under which its chats' spending is counted.

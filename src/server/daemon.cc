@@ -39,8 +39,6 @@ std::uint64_t random_seed() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
-
 http::Limits limits_of(const config::Limits& limits) {
   http::Limits out;
   out.header_bytes_max = static_cast<std::size_t>(limits.header_bytes);
@@ -65,9 +63,13 @@ service::ServiceBounds bounds_of(const config::Config& config) {
 
 std::map<std::string, PoolConfigured> pools_of(const config::Config& config) {
   std::map<std::string, PoolConfigured> pools;
-  for (const auto& [name, settings] : config.pools) pools[name] = config::pool_configured(config, settings);
+  for (const auto& [name, settings] : config.pools) {
+    if (config::is_stated(config, name)) pools[name] = config::pool_configured(config, settings);
+  }
   return pools;
 }
+
+PoolConfigured defaults_of(const config::Config& config) { return config::pool_configured(config, config.pools.at("default")); }
 
 Result<config::Config> load(const DaemonOptions& options) {
   auto config = config::load_config(options.config_file, options.environment);
@@ -77,11 +79,12 @@ Result<config::Config> load(const DaemonOptions& options) {
   return config;
 }
 
-// Nobody without a key may teach the calibrator from elsewhere.
-Status check_exposure(const config::Address& address, const access::KeyRing& keys) {
-  if (is_loopback(address.host) || keys.any_valid()) return {};
+// Nobody without a key may teach the calibrator from elsewhere. A server that runs goes on when its last key is revoked: it then answers
+// 401.
+Status check_exposure(const config::Address& address, bool has_keys) {
+  if (http::is_loopback(address.host) || has_keys) return {};
   return {ErrorCode::kInvalidArgument,
-          "server.listen: got " + address.host + ", expected a loopback address while no key is configured; margin keys create makes one"};
+          "server.listen: got " + address.host + ", expected a loopback address while there is no valid key; margin keys create makes one"};
 }
 
 class Daemon {
@@ -127,6 +130,7 @@ class Daemon {
     retain();
     const std::string host = address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
     const std::string url = (server_->tls() ? "https://" : "http://") + host + ":" + std::to_string(server_->port());
+    warn_of_keys(false);
     journal_.info("listening", {{"url", url}, {"store", config_.store.file}, {"version", options_.version}});
     if (options_.listening) options_.listening(url);
     loop_.run();
@@ -139,7 +143,15 @@ class Daemon {
   service::ServiceOptions service_options() {
     service::ServiceOptions out;
     out.pools = pools_of(config_);
-    out.pool_defaults = out.pools.at("default");
+    out.pool_defaults = defaults_of(config_);
+    out.continued = [this](const std::string& pool, const PoolConfigured& running) {
+      return config::pool_continued(config_, config_.pools.at(pool), running);
+    };
+    out.reconfigured = [this](const std::string& pool, const service::PoolChanges& changes) {
+      const bool kept = changes.lost.empty();
+      journal_.write(kept ? journal::Level::kInfo : journal::Level::kWarning, "the file changes a pool",
+                     {{"pool", pool}, {"changes", changes.keys}, {"starts_anew", kept ? "nothing" : changes.lost}});
+    };
     out.bounds = bounds_of(config_);
     out.clock_ms = wall_clock_ms;
     out.seed = random_seed();
@@ -178,6 +190,16 @@ class Daemon {
       look_at_journal();
       ping();
     });
+  }
+
+  void warn_of_keys(bool had_keys) {
+    if (!keys_.empty() && !keys_.any_valid()) {
+      journal_.warning("no valid key is left: what asks for one is answered 401; margin keys create makes one",
+                       {{"file", config::keys_file(config_)}});
+    } else if (had_keys && keys_.empty()) {
+      journal_.warning("the file of keys is empty or gone: whoever is on this machine may now do everything",
+                       {{"file", config::keys_file(config_)}});
+    }
   }
 
   // It shortens by itself, unless a program that reads the store does not let go of it.
@@ -220,7 +242,7 @@ class Daemon {
     auto keys = access::KeyRing::load(config::keys_file(config));
     if (!keys) return journal_.error("reload refused, the old keys stay", {{"reason", keys.error().message}});
     const auto address = config::parse_address(config_.server.listen);
-    if (Status exposed = check_exposure(*address, *keys); !exposed) {
+    if (Status exposed = check_exposure(*address, !keys->empty()); !exposed) {
       return journal_.error("reload refused, the old configuration stays", {{"reason", exposed.error().message}});
     }
     if (Status configured = gateway_.configure(config, options_.environment); !configured) {
@@ -239,11 +261,11 @@ class Daemon {
     journal_.set({config.log.format, config.log.level});
     server_->set_limits(limits_of(config.limits));
     service_->set_bounds(bounds_of(config));
-    auto pools = pools_of(config);
-    PoolConfigured defaults = pools.at("default");
     config_ = config;
+    const bool had_keys = !keys_.empty();
     keys_ = *keys;
-    service_->reconfigure(std::move(pools), std::move(defaults));
+    warn_of_keys(had_keys);
+    service_->reconfigure(pools_of(config), defaults_of(config));
     app_->reload(std::move(config), std::move(*keys));
     journal_.info("reloaded");
   }
@@ -275,7 +297,7 @@ Status serve(const DaemonOptions& options) {
   if (!address) return Error{address.error().code, "server.listen: " + address.error().message};
   auto keys = access::KeyRing::load(config::keys_file(*config));
   if (!keys) return keys.error();
-  if (Status exposed = check_exposure(*address, *keys); !exposed) return exposed;
+  if (Status exposed = check_exposure(*address, keys->any_valid()); !exposed) return exposed;
   return Daemon(options, std::move(*config), std::move(*keys)).run(*address);
 }
 

@@ -76,6 +76,14 @@ void EventStream::keep_alive() {
   for (Client& client : clients_) client.stream.write(": alive\n\n");
 }
 
+void EventStream::close_unless(const std::function<bool(const Caller&)>& may_listen) {
+  std::erase_if(clients_, [&](Client& client) {
+    if (may_listen(client.wanted.caller)) return false;
+    client.stream.close();
+    return true;
+  });
+}
+
 void EventStream::close() {
   for (Client& client : clients_) client.stream.close();
   clients_.clear();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <string>
 
@@ -24,6 +25,8 @@ class EventStream {
   // A comment line, so that proxies keep the connection and the client sees that it lives.
   void keep_alive();
   void close();
+  // Closes those whose caller may no longer listen.
+  void close_unless(const std::function<bool(const Caller&)>& may_listen);
   [[nodiscard]] std::size_t size() const { return clients_.size(); }
 
  private:

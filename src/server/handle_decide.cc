@@ -1,6 +1,8 @@
 // POST /v1/decide: calibrates what the models said, votes, and answers when the decision is in the log.
 #include <memory>
 
+#include "gateway/chat_request.h"
+#include "margin/vote.h"
 #include "server/app.h"
 #include "server/idempotency.h"
 #include "server/kept_answers.h"
@@ -23,6 +25,20 @@ struct Asked {
   std::optional<Uuid> id;
   Draft draft;
 };
+
+// "kind: got x, expected y" without the field, which the reader puts before it.
+std::string without_field(const std::string& message) {
+  constexpr std::string_view kColon = ": ";
+  return message.substr(message.find(kColon) + kColon.size());
+}
+
+// A name that no vote has is a value that is wrong, not a thing that is missing.
+Error as_asked_vote(Error error) {
+  if (error.code != ErrorCode::kNotFound) return error;
+  std::string known;
+  for (const VoteInfo* info : vote_catalog()) known += (known.empty() ? "" : ", ") + info->identifier;
+  return {ErrorCode::kInvalidArgument, error.message + ", expected one of " + known};
+}
 
 void read_response(ObjectReader& in, RecordedResponse& response, const config::Limits& limits) {
   // Appended to nothing, cheaper than to replace it.
@@ -60,11 +76,14 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
   ObjectReader in(body, "");
   DecisionMade& decision = asked.draft.decision;
   if (const auto pool = in.text("pool")) asked.pool = *pool;
-  if (const auto task = in.text("task_id")) decision.task = *task;
+  if (const auto task = in.text("task_id")) {
+    if (task->size() > gateway::kTaskBytesMax) in.fail("task_id", gateway::task_too_long(task->size()));
+    decision.task = *task;
+  }
   if (const auto segment = in.text("segment")) decision.segment = *segment;
   if (const auto kind = in.text("kind")) {
     auto parsed = parse_answer_kind(*kind);
-    parsed ? decision.kind = *parsed : (in.fail("kind", parsed.error().message), AnswerKind::kExact);
+    parsed ? decision.kind = *parsed : (in.fail("kind", without_field(parsed.error().message)), AnswerKind::kExact);
   }
   if (const auto id = in.text("decision_id")) {
     auto parsed = Uuid::parse(*id);
@@ -140,7 +159,10 @@ void decide(App& app, const Call& call) {
   const std::int64_t now_ms = app.service().now_ms();
   const Uuid id = asked.id ? *asked.id : app.service().new_id(now_ms);
   asked.draft.audits.seed = id.low;
-  if (Status decided = pool->pool().decide(asked.draft); !decided) return call.answer->refuse(decided.error());
+  const bool other_vote = !asked.draft.vote.empty();
+  if (Status decided = pool->pool().decide(asked.draft); !decided) {
+    return call.answer->refuse(other_vote ? as_asked_vote(decided.error()) : decided.error());
+  }
   std::string text = body_of(id, decision, decision.responses);
   keep_answers(decision, app.config().store.answers);
 

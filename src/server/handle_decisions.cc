@@ -5,6 +5,8 @@
 
 #include "base/utc.h"
 #include "server/app.h"
+#include "server/given_id.h"
+#include "server/query.h"
 #include "server/render.h"
 
 namespace margin::server {
@@ -45,7 +47,7 @@ struct FoundDecision {
 
 // The decision that the path names, or an answer that the caller has none.
 std::optional<FoundDecision> find_decision(App& app, const Call& call) {
-  const auto id = Uuid::parse(call.arguments[0].starts_with("chatcmpl-") ? call.arguments[0].substr(9) : call.arguments[0]);
+  const auto id = parse_given_id(call.arguments[0]);
   if (!id) {
     call.answer->refuse(Fault{"decision_id", "decision_id: expected a UUID"});
     return std::nullopt;
@@ -102,14 +104,6 @@ std::optional<Fault> read_limit(std::string_view query, std::size_t& count) {
   return Fault{"limit", "limit: expected a whole number from 1 to " + std::to_string(kListMax)};
 }
 
-std::optional<Fault> read_flag(std::string_view query, const char* name, std::optional<bool>& flag) {
-  const auto value = http::query_value(query, name);
-  if (!value) return std::nullopt;
-  if (*value != "true" && *value != "false") return Fault{name, std::string(name) + ": expected true or false"};
-  flag = *value == "true";
-  return std::nullopt;
-}
-
 std::optional<Fault> read_status(std::string_view query, std::optional<TrustStatus>& status) {
   const auto value = http::query_value(query, "status");
   if (!value) return std::nullopt;
@@ -123,7 +117,7 @@ std::optional<Fault> read_filter(std::string_view query, service::DecisionFilter
   filter.text = http::query_value(query, "q").value_or("");
   filter.model = http::query_value(query, "model").value_or("");
   if (const auto before = http::query_value(query, "before")) {
-    const auto id = Uuid::parse(*before);
+    const auto id = parse_given_id(*before);
     if (!id) return Fault{"before", "before: expected the id of a decision"};
     filter.before = *id;
   }

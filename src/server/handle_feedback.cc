@@ -195,7 +195,7 @@ ServedPool* pool_for(App& app, const Caller& caller, const Given& given, const A
   }
   if (pool == nullptr && name == "default") {
     auto made = app.service().find_or_make(caller.stored(name));
-    if (!made) answered(refusal(overloaded(made.error())));
+    if (!made) answered(refusal(made.error()));
     return made ? *made : nullptr;
   }
   if (pool == nullptr) answered(refusal(404, "not_found", "pool: no pool named " + internal::printable(name), "pool"));

@@ -10,7 +10,7 @@ void show_session(App& app, const Call& call) {
   for (std::size_t i = 0; i < access::kScopeNames.size(); ++i) {
     if (call.caller.scopes.has(static_cast<access::Scope>(i))) out.text(access::kScopeNames[i]);
   }
-  out.close(']').key("keyless").flag(!app.keys().any_valid()).key("demo").flag(app.demo());
+  out.close(']').key("keyless").flag(app.keys().empty()).key("demo").flag(app.demo());
   out.key("version").text(app.version());
   render_time(out, "time", app.service().now_ms());
   call.answer->json(out.close('}').take());

@@ -3,6 +3,7 @@
 
 #include "server/app.h"
 #include "server/openapi.h"
+#include "server/query.h"
 #include "server/render.h"
 
 namespace margin::server {
@@ -20,10 +21,12 @@ void show_ready(App& app, const Call& call) {
 }
 
 void show_status(App& app, const Call& call) {
+  std::optional<bool> with_digest;
+  if (auto fault = read_flag(call.request.query, "digest", with_digest)) return call.answer->refuse(*fault);
   const LogFigures figures = app.service().log().figures();
-  const bool with_digest = http::query_value(call.request.query, "digest") == "true";
   JsonWriter out;
-  out.open('{').key("version").text(app.version()).key("commit").text(app.commit()).key("store").text(app.config().store.file);
+  out.open('{').key("version").text(app.version()).key("commit").text(app.commit());
+  out.key("config_hash").text(config::config_hash(app.config())).key("store").text(app.config().store.file);
   out.key("durability").text(app.config().store.durability == config::Durability::kDisk ? "disk" : "process");
   render_time(out, "started", app.started_ms());
   render_time(out, "now", app.service().now_ms());
@@ -35,7 +38,7 @@ void show_status(App& app, const Call& call) {
     if (!call.caller.owns(name)) continue;
     out.open('{').key("pool").text(call.caller.shown(name)).key("offset").number(pool->next_offset());
     // A digest is of the whole state: made for who asks for it.
-    if (with_digest) out.key("digest").text(pool->pool().digest().hex());
+    if (with_digest.value_or(false)) out.key("digest").text(pool->pool().digest().hex());
     out.key("folding").flag(pool->folding).close('}');
   }
   // Names, never secrets; a tenant sees its own.

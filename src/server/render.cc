@@ -15,6 +15,8 @@ namespace {
 
 using service::ScoreSums;
 
+constexpr double kDayMs = 24.0 * 3600.0 * 1000.0;
+
 void render_terms(JsonWriter& out, std::string_view key, const std::vector<Term>& terms) {
   if (terms.empty()) return;
   out.key(key).open('{');
@@ -236,6 +238,23 @@ void render_scores(JsonWriter& out, const service::ScoreWindow& scores, bool wit
   render_scores(out, scores.total(), scores.sums(), with_bins);
 }
 
+static void render_parameters(JsonWriter& out, std::string_view key, const Parameters& parameters) {
+  out.key(key).open('{');
+  for (const auto& [name, value] : parameters) {
+    out.foreign_key(name);
+    if (const auto* number = std::get_if<double>(&value)) {
+      out.number(*number);
+    } else if (const auto* word = std::get_if<std::string>(&value)) {
+      out.text(*word);
+    } else {
+      out.open('[');
+      for (const double item : std::get<std::vector<double>>(value)) out.number(item);
+      out.close(']');
+    }
+  }
+  out.close('}');
+}
+
 // What the probability of a decision that is made now would be worth.
 static TrustStatus status_of(const Pool& pool) {
   const std::vector<std::string> models = pool.present_models();
@@ -251,6 +270,10 @@ void render_pool(JsonWriter& out, std::string_view shown_name, const service::Se
   out.open('{').key("pool").text(shown_name);
   out.key("calibrator").text(config.calibrator + "@" + std::to_string(config.calibrator_version));
   out.key("vote").text(config.vote + "@" + std::to_string(config.vote_version));
+  render_parameters(out, "calibrator_parameters", config.calibrator_parameters);
+  render_parameters(out, "vote_parameters", config.vote_parameters);
+  out.key("pending_days").number(static_cast<double>(config.pending_ms_max) / kDayMs).key("audit_rate").number(config.audit_rate);
+  out.key("remedy").text(config.remedy);
   out.key("frozen").flag(pool.frozen()).key("models").open('[');
   for (const std::string& model : pool.present_models()) out.text(model);
   out.close(']').key("decisions").number(served.counts().decisions).key("pending").number(pool.pending_decisions());

@@ -1,5 +1,6 @@
 #include "server/routes.h"
 
+#include <algorithm>
 #include <array>
 
 namespace margin::server {
@@ -23,28 +24,28 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/pools", Scope::kRead, list_pools},
     Route{"GET", "/v1/pools/{pool}", Scope::kRead, show_pool},
     Route{"PUT", "/v1/pools/{pool}", Scope::kAdmin, put_pool},
-    Route{"GET", "/v1/pools/{pool}/factors", Scope::kRead, show_factors},
-    Route{"GET", "/v1/pools/{pool}/calibration", Scope::kRead, show_calibration},
+    Route{"GET", "/v1/pools/{pool}/factors", Scope::kRead, show_factors, "model"},
+    Route{"GET", "/v1/pools/{pool}/calibration", Scope::kRead, show_calibration, "model window"},
     Route{"GET", "/v1/pools/{pool}/activity", Scope::kRead, show_activity},
     Route{"GET", "/v1/pools/{pool}/heat", Scope::kRead, show_heat},
-    Route{"GET", "/v1/pools/{pool}/history", Scope::kRead, show_history},
+    Route{"GET", "/v1/pools/{pool}/history", Scope::kRead, show_history, "model band"},
     Route{"GET", "/v1/pools/{pool}/models", Scope::kRead, show_models},
     Route{"GET", "/v1/pools/{pool}/pairs", Scope::kRead, show_pairs},
-    Route{"GET", "/v1/pools/{pool}/queue", Scope::kRead, list_queue},
+    Route{"GET", "/v1/pools/{pool}/queue", Scope::kRead, list_queue, "limit"},
     Route{"GET", "/v1/pools/{pool}/alarms", Scope::kRead, show_alarms},
     Route{"GET", "/v1/pools/{pool}/state", Scope::kAdmin, export_state},
-    Route{"PUT", "/v1/pools/{pool}/state", Scope::kAdmin, import_state},
+    Route{"PUT", "/v1/pools/{pool}/state", Scope::kAdmin, import_state, "trust"},
     Route{"POST", "/v1/pools/{pool}/freeze", Scope::kAdmin, freeze_pool},
     Route{"POST", "/v1/pools/{pool}/resume", Scope::kAdmin, resume_pool},
     Route{"PUT", "/v1/pools/{pool}/models/{model}", Scope::kAdmin, join_model},
     Route{"DELETE", "/v1/pools/{pool}/models/{model}", Scope::kAdmin, leave_model},
     Route{"PUT", "/v1/pools/{pool}/models/{model}/pin", Scope::kAdmin, pin_model},
     Route{"DELETE", "/v1/pools/{pool}/models/{model}/pin", Scope::kAdmin, unpin_model},
-    Route{"GET", "/v1/decisions", Scope::kRead, list_decisions},
+    Route{"GET", "/v1/decisions", Scope::kRead, list_decisions, "pool limit q model status answered graded before"},
     Route{"GET", "/v1/decisions/{decision}", Scope::kRead, show_decision},
     Route{"DELETE", "/v1/decisions/{decision}/texts", Scope::kAdmin, erase_texts},
-    Route{"GET", "/v1/events", Scope::kRead, stream_events},
-    Route{"POST", "/v1/experiments", Scope::kAdmin, start_experiment},
+    Route{"GET", "/v1/events", Scope::kRead, stream_events, "pool"},
+    Route{"POST", "/v1/experiments", Scope::kAdmin, start_experiment, "format name methods"},
     Route{"GET", "/v1/experiments", Scope::kAdmin, list_experiments},
     Route{"GET", "/v1/experiments/{experiment}", Scope::kAdmin, show_experiment},
     Route{"GET", "/v1/experiments/{experiment}/report", Scope::kAdmin, show_report},
@@ -53,7 +54,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/health/liveness", std::nullopt, show_health},
     Route{"GET", "/ready", std::nullopt, show_ready},
     Route{"GET", "/health/readiness", std::nullopt, show_ready},
-    Route{"GET", "/status", Scope::kRead, show_status},
+    Route{"GET", "/status", Scope::kRead, show_status, "digest"},
     Route{"GET", "/metrics", Scope::kRead, show_metrics},
     Route{"GET", "/openapi.json", std::nullopt, show_openapi},
     Route{"GET", "/", std::nullopt, open_dashboard},
@@ -89,6 +90,12 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 }
 
 }  // namespace
+
+bool Route::takes_body() const {
+  constexpr std::array kBodiless = {freeze_pool, resume_pool};
+  const bool posted = method == "POST" || method == "PUT";
+  return posted && std::find(kBodiless.begin(), kBodiless.end(), handle) == kBodiless.end();
+}
 
 std::span<const Route> routes() { return kRoutes; }
 

@@ -30,8 +30,11 @@ struct Route {
   std::string_view pattern;            // "/v1/pools/{pool}"
   std::optional<access::Scope> scope;  // none: anybody
   void (*handle)(App&, const Call&);
+  std::string_view query = {};  // parameters behind the '?', with blanks between them; others are refused
   // Whether it changes something: such a request must not come from a web page that a browser happens to show.
   [[nodiscard]] bool changes() const { return method != "GET"; }
+  // Whether it reads a body; one that is sent to another route is refused.
+  [[nodiscard]] bool takes_body() const;
 };
 
 [[nodiscard]] std::span<const Route> routes();

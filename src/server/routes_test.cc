@@ -8,6 +8,7 @@
 
 #include "json/json.h"
 #include "server/openapi.h"
+#include "server/query.h"
 
 namespace margin::server {
 namespace {
@@ -35,6 +36,48 @@ TEST(Routes, UnknownAndMalformedPathsHaveNoRoute) {
 }
 
 TEST(Routes, HeadIsAnsweredLikeGet) { EXPECT_EQ(match("HEAD", "/health").route, match("GET", "/health").route); }
+
+TEST(Routes, TheOpenApiDocumentHasTheQueryAndBodyOfEachRoute) {
+  JsonParser parser(64);
+  const auto document = parser.parse(openapi_document());
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  for (const Route& route : routes()) {
+    std::string method(route.method);
+    std::transform(method.begin(), method.end(), method.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const Json* operation = (*document)->find("paths")->find(route.pattern)->find(method);
+    ASSERT_NE(operation, nullptr) << route.pattern;
+    std::string described;
+    if (const Json* parameters = operation->find("parameters")) {
+      for (const Json& parameter : parameters->items()) {
+        if (parameter.find("in")->text() != "query") continue;
+        described += (described.empty() ? "" : " ") + std::string(parameter.find("name")->text());
+      }
+    }
+    EXPECT_EQ(route.query, described) << method << " " << route.pattern;
+    EXPECT_EQ(route.takes_body(), operation->find("requestBody") != nullptr) << method << " " << route.pattern;
+  }
+}
+
+TEST(Query, OnlyWhatARouteKnowsIsTaken) {
+  EXPECT_EQ(check_query("", ""), std::nullopt);
+  EXPECT_EQ(check_query("limit=5&po%6fl=a%20b", "limit pool"), std::nullopt);
+  const auto told = [](std::string_view query, std::string_view known) { return check_query(query, known).value_or(Fault{}).message; };
+  EXPECT_EQ(told("limit=5&foo=1", "limit pool"), "query: no parameter named foo, expected limit, pool");
+  EXPECT_EQ(told("foo", ""), "query: no parameter named foo, this path takes none");
+  EXPECT_EQ(told("limit=%zz", "limit"), "query: got limit=%zz, expected two hexadecimal digits behind each %");
+  EXPECT_EQ(told("%=1", "limit"), "query: got %=1, expected two hexadecimal digits behind each %");
+  EXPECT_EQ(told("limit=1&limit=2", "limit"), "limit: expected it once");
+}
+
+TEST(Query, AFlagIsTrueOrFalse) {
+  std::optional<bool> flag;
+  EXPECT_EQ(read_flag("", "digest", flag), std::nullopt);
+  EXPECT_EQ(flag, std::nullopt);
+  EXPECT_EQ(read_flag("digest=true", "digest", flag), std::nullopt);
+  EXPECT_EQ(flag, true);
+  EXPECT_EQ(read_flag("digest=yes", "digest", flag).value_or(Fault{}).message, "digest: got yes, expected true or false");
+  EXPECT_NE(read_flag("digest", "digest", flag), std::nullopt);
+}
 
 TEST(Routes, TheOpenApiDocumentHasExactlyTheseRoutes) {
   JsonParser parser(64);

@@ -119,21 +119,33 @@ void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfi
   options_.pools = std::move(pools);
   options_.pool_defaults = std::move(defaults);
   for (const auto& [name, wanted] : options_.pools) {
-    ServedPool* pool = find(name);
-    if (pool == nullptr) {
-      add_pool(name, Pool(), 0);
-      pool = find(name);
-    }
-    if (pool->next_offset() > 0 && pool->pool().config() == resolved(wanted)) continue;
-    Status written = commit(prepare(*pool, wanted), [this, name = pool->name()](const Result<Applied>& applied) {
-      if (!applied) {
-        options_.complain("pool " + name + ": its configuration could not be written: " + applied.error().message);
-      } else if (applied->result.error) {
-        options_.complain("pool " + name + ": its configuration was refused: " + applied->result.error->message);
-      }
-    });
-    if (!written) options_.complain("pool " + name + ": its configuration could not be written: " + written.error().message);
+    const ServedPool* running = find(name);
+    const bool goes_on = running != nullptr && running->next_offset() > 0 && options_.continued;
+    configure(name, goes_on ? options_.continued(name, running->pool().config()) : wanted);
   }
+  const std::string own(kDefaultPool);
+  if (options_.pools.contains(own)) return;
+  const ServedPool* running = find(own);
+  const bool made = running != nullptr && running->next_offset() > 0;
+  configure(own, made ? with_bounds_of(running->pool().config(), options_.pool_defaults) : options_.pool_defaults);
+}
+
+void Service::configure(const std::string& name, const PoolConfigured& wanted) {
+  if (find(name) == nullptr) add_pool(name, Pool(), 0);
+  ServedPool& pool = *find(name);
+  if (pool.next_offset() > 0) {
+    const PoolChanges changes = pool_changes(pool.pool().config(), resolved(wanted));
+    if (changes.keys.empty()) return;
+    if (options_.reconfigured) options_.reconfigured(name, changes);
+  }
+  Status written = commit(prepare(pool, wanted), [this, name](const Result<Applied>& applied) {
+    if (!applied) {
+      options_.complain("pool " + name + ": its configuration could not be written: " + applied.error().message);
+    } else if (applied->result.error) {
+      options_.complain("pool " + name + ": its configuration was refused: " + applied->result.error->message);
+    }
+  });
+  if (!written) options_.complain("pool " + name + ": its configuration could not be written: " + written.error().message);
 }
 
 void Service::set_bounds(const ServiceBounds& bounds) {
@@ -156,7 +168,7 @@ Result<ServedPool*> Service::find_or_make(const std::string& pool) {
   ServedPool* made = find(pool);
   if (Status written = commit(prepare(*made, options_.pool_defaults), [](const Result<Applied>&) {}); !written) {
     pools_.erase(pool);
-    return written.error();
+    return {ErrorCode::kUnavailable, written.error().message};
   }
   // Nobody may decide before the pool is what it was made as; it is rare enough to wait for the disk.
   settle_all();

@@ -27,9 +27,13 @@
 #include "margin/result.h"
 #include "service/background.h"
 #include "service/erasures.h"
+#include "service/pool_changes.h"
 #include "service/served_pool.h"
 
 namespace margin::service {
+
+// Always exists.
+inline constexpr std::string_view kDefaultPool = "default";
 
 // What a reload may change.
 struct ServiceBounds {
@@ -40,13 +44,18 @@ struct ServiceBounds {
 
 struct ServiceOptions {
   PoolConfigured pool_defaults;                 // of a pool that is made without settings
-  std::map<std::string, PoolConfigured> pools;  // by name; each exists from the start
+  std::map<std::string, PoolConfigured> pools;  // the operator's, by name: each exists and is as it says here
+  // What the operator means for one of them that runs already: where no version of a method is named, the one that runs stays. Empty: what
+  // `pools` says.
+  std::function<PoolConfigured(const std::string& pool, const PoolConfigured& running)> continued;
   ServiceBounds bounds;
   std::function<std::int64_t()> clock_ms;           // since 1970
   std::uint64_t seed = 0;                           // of ids
   std::function<void(std::function<void()>)> post;  // runs something on the loop's thread, soon; callable from any thread
   // What an operator should know: a refold that failed, a snapshot that could not be kept.
   std::function<void(std::string)> complain;
+  // One of `pools` ran otherwise, and is changed. May be empty.
+  std::function<void(const std::string& pool, const PoolChanges& changes)> reconfigured;
 };
 
 // An event that has been made and not yet written.
@@ -107,7 +116,8 @@ class Service {
   [[nodiscard]] EventLog& log() { return log_; }
   [[nodiscard]] std::int64_t now_ms() const { return options_.clock_ms(); }
   [[nodiscard]] std::size_t in_flight() const { return waiting_.size(); }
-  // The settings that new pools get, and those of named ones, from now on (a reload). Writes what changed.
+  // The settings that new pools get, and those of the operator's pools, from now on (a reload). Writes what changed. A pool that is not
+  // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
 
   // Pools beyond a smaller number stay, requests beyond it are forgotten.
@@ -142,6 +152,8 @@ class Service {
   Service(EventLog& log, ServiceOptions options);
   Status recover();
   void add_pool(const std::string& name, Pool pool, std::uint64_t next_offset);
+  // Writes `wanted` for a pool that is not so yet, or is not there.
+  void configure(const std::string& name, const PoolConfigured& wanted);
   // What is committed in this turn of the loop shares a transaction.
   void gather();
   void drain();

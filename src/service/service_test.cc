@@ -56,7 +56,11 @@ class ServiceTest : public ::testing::Test {
   void open(std::uint64_t snapshot_every = 1000) {
     service_.reset();
     ServiceOptions options;
-    options.pools = {{"default", PoolConfigured{}}};
+    options.pools = pools_;
+    options.pool_defaults = defaults_;
+    options.reconfigured = [this](const std::string& pool, const PoolChanges& changes) {
+      told_.push_back(pool + "|" + changes.keys + "|" + changes.lost);
+    };
     options.bounds.snapshot_every = snapshot_every;
     options.clock_ms = [this] { return clock_ms_; };
     options.seed = ++seed_;
@@ -107,7 +111,10 @@ class ServiceTest : public ::testing::Test {
   TestLoop loop_;
   std::int64_t clock_ms_ = 1'700'000'000'000;
   std::uint64_t seed_ = 0;
+  std::map<std::string, PoolConfigured> pools_ = {{"default", PoolConfigured{}}};  // the operator's
+  PoolConfigured defaults_;
   std::vector<std::string> complaints_;
+  std::vector<std::string> told_;  // what the operator's configuration changed
   std::unique_ptr<Service> service_;
 };
 
@@ -292,6 +299,45 @@ TEST_F(ServiceTest, TimeNeverGoesBackWithTheClock) {
   const Uuid id = decide();
   EXPECT_GE(pool().pool().time_ms(), before);
   EXPECT_GE(id.time_ms(), earlier.time_ms());
+}
+
+TEST_F(ServiceTest, APoolThatTheOperatorDoesNotNameStaysWhatItWasMadeAs) {
+  pools_.clear();
+  open();
+  ASSERT_TRUE(commit(PoolConfigured{.vote = "majority", .audit_rate = 0.5}).ok());
+  ASSERT_TRUE(grade(decide(), 1.0).ok());
+  const Digest taught = pool().pool().digest();
+  service_->reconfigure({}, defaults_);
+  loop_.run_until([this] { return service_->in_flight() == 0; });
+  EXPECT_EQ(pool().pool().digest(), taught) << "after a reload";
+  open();
+  EXPECT_EQ(pool().pool().digest(), taught) << "after a restart";
+  EXPECT_TRUE(told_.empty());
+}
+
+TEST_F(ServiceTest, BoundsReachTheDefaultPoolWhoeverConfiguredIt) {
+  pools_.clear();
+  open();
+  ASSERT_TRUE(commit(PoolConfigured{.vote = "majority"}).ok());
+  defaults_.models_max = 7;
+  open();
+  EXPECT_EQ(pool().pool().config().models_max, 7);
+  EXPECT_EQ(pool().pool().config().vote, "majority");
+  EXPECT_EQ(told_, (std::vector<std::string>{"default|limits.models: 1000 -> 7|"}));
+}
+
+TEST_F(ServiceTest, WhatTheOperatorChangesOfAPoolIsToldWithWhatIsLost) {
+  pools_["default"].vote = "majority";
+  pools_["default"].audit_rate = 0.25;
+  open();
+  EXPECT_EQ(pool().pool().config().vote, "majority");
+  EXPECT_EQ(told_, (std::vector<std::string>{"default|vote: sum@1 -> majority@1, audit_rate: 0 -> 0.25|the decisions' probability"}));
+  told_.clear();
+  pools_["default"].calibrator_parameters = {{"alpha", 0.5}};
+  service_->reconfigure(pools_, defaults_);
+  ASSERT_EQ(told_.size(), 1);
+  EXPECT_TRUE(told_[0].starts_with("default|calibrator_parameters.alpha: ")) << told_[0];
+  EXPECT_TRUE(told_[0].ends_with("|factors and the decisions' probability")) << told_[0];
 }
 
 TEST_F(ServiceTest, PoolsAreBounded) {

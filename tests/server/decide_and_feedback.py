@@ -1,5 +1,6 @@
 """Decisions and feedback over HTTP, as a user would: what is decided, what is learned, what is refused."""
 import json
+import pathlib
 import re
 import socket
 import threading
@@ -102,7 +103,21 @@ class Decide(ServerTest):
         responses = [{"model": "a", "answer": "x", "confidence": 0.9}]
         refused = server.post("/v1/decide", {"responses": responses, "vote": "stacked"})
         self.assertEqual((refused.status, refused.error["param"]), (422, "vote"))
-        self.assertEqual(server.post("/v1/decide", {"responses": responses, "vote": "majorty"}).status, 404)
+        for slip in ("majorty", "sum@99", "zzzzzzzzzz"):
+            refused = server.post("/v1/decide", {"responses": responses, "vote": slip})
+            self.assertEqual((refused.status, refused.error["code"], refused.error["param"]), (400, "invalid_value", "vote"), slip)
+            self.assertIn("expected one of sum, argmax, ", refused.error["message"])
+
+    def test_a_decision_is_found_by_its_id_in_every_form_that_feedback_takes(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        for form in (made, made.upper(), made.replace("-", ""), "chatcmpl-" + made, "chatcmpl-" + made.replace("-", "")):
+            self.assertEqual(server.get("/v1/decisions/" + form).json["decision_id"], made, form)
+            self.assertEqual(server.get("/v1/decisions?before=" + form).status, 200, form)
+        for form in (made[:-1], "chatcmpl-", made.replace("-", "") + "0", "x" * 32):
+            self.assertEqual(server.get("/v1/decisions/" + form).status, 400, form)
+        server.post("/v1/feedback", {"decision_id": made.replace("-", ""), "correct_answer": "Paris"})
+        self.assertEqual(server.delete("/v1/decisions/" + made.replace("-", "") + "/texts").status, 200)
 
     def test_bad_requests_name_the_field(self):
         server = self.serve()
@@ -126,6 +141,8 @@ class Decide(ServerTest):
             self.assertEqual(answer.error["type"], "invalid_request_error")
             if param:
                 self.assertEqual(answer.error["param"], param, body)
+        kind = server.post("/v1/decide", {"responses": [{"model": "a"}], "kind": "maths"}).error["message"]
+        self.assertTrue(kind.startswith("kind: got maths, expected one of exact, "), kind)
         self.assertEqual(server.post("/v1/decide", raw=b"{").status, 400)
         self.assertEqual(server.post("/v1/decide", raw=b"{}", headers={"Content-Type": "text/plain"}).status, 415)
         self.assertEqual(server.post("/v1/decide", {"responses": [{"model": "a"}], "pool": "nowhere"}).status, 404)
@@ -326,6 +343,18 @@ class Lifecycle(ServerTest):
         self.assertEqual(server.put("/v1/pools/no%20such", {}).status, 400)
         self.assertEqual([p["pool"] for p in server.get("/v1/pools").json["pools"]], ["default", "law"])
 
+    def test_what_was_put_can_be_read_again(self):
+        server = self.serve()
+        wanted = {"calibrator": "margin", "calibrator_parameters": {"alpha": 0.1}, "vote": "log_odds", "vote_parameters": {"floor": 0.5},
+                  "pending_days": 2.5, "audit_rate": 0.25, "remedy": "weighted"}
+        for answer in (server.put("/v1/pools/law", wanted), server.get("/v1/pools/law")):
+            shown = answer.json
+            for key in ("pending_days", "audit_rate", "remedy"):
+                self.assertEqual(shown[key], wanted[key])
+            self.assertEqual((shown["calibrator"], shown["vote"]), ("margin@1", "log_odds@1"))
+            self.assertEqual((shown["calibrator_parameters"]["alpha"], shown["vote_parameters"]["floor"]), (0.1, 0.5))
+            self.assertIn("bands", shown["calibrator_parameters"], "defaults too")
+
     def test_a_pool_begins_with_the_state_of_another(self):
         server = self.serve()
         for _ in range(30):
@@ -395,6 +424,13 @@ class Live(ServerTest):
             self.assertIn(kind, text)
         self.assertIn(made["decision_id"], text)
         connection.close()
+
+    def test_every_figure_is_documented(self):
+        server = self.serve()
+        page = (pathlib.Path(__file__).parents[2] / "docs" / "server.md").read_text()
+        names = re.findall(r"^# TYPE (\S+)", server.get("/metrics").body.decode(), re.M)
+        self.assertGreater(len(names), 40)
+        self.assertEqual([name for name in names if f"`{name}" not in page], [])
 
     def test_metrics_are_well_formed_and_true(self):
         server = self.serve()

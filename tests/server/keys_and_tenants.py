@@ -2,6 +2,7 @@
 import json
 import re
 import socket
+import time
 import uuid
 
 from harness import ServerTest, main
@@ -94,6 +95,64 @@ class Keys(ServerTest):
         server.wait_for("reloaded")
         self.assertEqual(server.get("/v1/pools", key=key).status, 401)
 
+    def revoke(self, server, key):
+        said = server.journal.count("reloaded")
+        self.margin("keys", "revoke", "--store", "margin.db", key.split("-")[2])
+        server.process.send_signal(1)
+        end = time.monotonic() + 30
+        while server.journal.count("reloaded") == said and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def test_revoking_the_last_key_opens_nothing(self):
+        key = self.key("--name", "app", "--scope", "read,admin")
+        server = self.serve()
+        self.revoke(server, key)
+        for method, path in (("GET", "/v1/pools"), ("PUT", "/v1/pools/x"), ("POST", "/v1/decide")):
+            for sent in (key, None):
+                self.assertEqual(server.ask(method, path, raw=None if method == "GET" else b"{}", key=sent).status, 401, path)
+        self.assertIn("no valid key is left", server.journal)
+        server.stop()
+        server = self.serve()
+        self.assertEqual(server.get("/v1/pools").status, 401)
+        self.assertEqual(server.journal.count("no valid key is left"), 2, "at the start, too")
+        self.margin("serve", "--listen", "0.0.0.0:0", "--store", "margin.db", code=2)
+
+    def test_the_last_key_is_taken_away_on_any_address(self):
+        key = self.key("--name", "app", "--scope", "read")
+        server = self.serve(listen="0.0.0.0:0")
+        self.assertEqual(server.get("/v1/pools", key=key).status, 200)
+        self.revoke(server, key)
+        self.assertEqual(server.get("/v1/pools", key=key).status, 401)
+
+    def test_a_reload_ends_the_streams_of_keys_that_are_gone(self):
+        gone, stays = (self.key("--name", name, "--scope", "read") for name in ("gone", "stays"))
+        decides = self.key("--name", "app", "--scope", "decide")
+        server = self.serve()
+        streams = {}
+        for name, key in (("gone", gone), ("stays", stays)):
+            connection = server.fresh()
+            connection.request("GET", "/v1/events", headers={"Authorization": "Bearer " + key})
+            connection.sock.settimeout(10)  # less than between two signs of life
+            streams[name] = connection.getresponse()
+            self.addCleanup(connection.close)
+            self.assertEqual(streams[name].readline(), b"retry: 1000\n")
+        self.revoke(server, gone)
+        server.post("/v1/decide", ASKED, key=decides)
+        self.assertEqual(streams["gone"].read(), b"\n", "nothing of what came later")
+        self.assertEqual(streams["stays"].readline(), b"\n")
+        self.assertEqual(streams["stays"].readline(), b"event: decision\n")
+
+    def test_the_first_key_ends_the_streams_of_those_who_have_none(self):
+        server = self.serve()
+        connection = server.fresh()
+        connection.request("GET", "/v1/events")
+        connection.sock.settimeout(10)
+        stream = connection.getresponse()
+        self.addCleanup(connection.close)
+        self.key("--name", "app", "--scope", "read")
+        server.process.send_signal(1)
+        self.assertEqual(stream.read(), b"retry: 1000\n\n")
+
     def test_tenants_do_not_see_each_other(self):
         keys = {t: self.key("--name", t, "--scope", "decide,feedback,read,admin", "--tenant", t) for t in ("acme", "bolt")}
         server = self.serve()
@@ -109,6 +168,38 @@ class Keys(ServerTest):
         self.assertEqual(server.get("/v1/pools/law", key=keys["bolt"]).status, 404)
         self.assertEqual(server.get("/v1/pools/acme%2Flaw", key=keys["bolt"]).status, 400)
 
+    def test_reading_the_default_pool_of_a_tenant_makes_nothing(self):
+        key = self.key("--name", "k", "--scope", "read,admin,decide", "--tenant", "acme")
+        everybody = self.key("--name", "all", "--scope", "read")
+        server = self.serve(config="[limits]\npools = 2\n[pools.default]\naudit_rate = 0.5\n")
+        listed = server.get("/v1/pools", key=key).json["pools"]
+        self.assertEqual([(p["pool"], p["offset"], p["audit_rate"]) for p in listed], [("default", 0, 0.5)])
+        self.assertEqual(server.get("/v1/pools/default", key=key).json["status"], "cold")
+        for part in ("factors", "calibration", "alarms", "activity", "heat", "models", "pairs", "queue", "state", "history?band=0"):
+            self.assertEqual(server.get("/v1/pools/default/" + part, key=key).status, 200, part)
+        self.assertEqual(server.get("/v1/decisions", key=key).json["decisions"], [])
+        self.assertEqual([p["pool"] for p in server.get("/v1/pools", key=everybody).json["pools"]], ["default"], "none was made")
+        self.assertEqual(server.post("/v1/decide", ASKED, key=key).status, 200)
+        self.assertEqual(server.get("/v1/pools", key=key).json["pools"][0]["offset"], 2)
+        self.assertEqual([p["pool"] for p in server.get("/v1/pools", key=everybody).json["pools"]], ["acme/default", "default"])
+
+    def test_one_pool_too_many_is_a_limit_on_every_route(self):
+        key = self.key("--name", "k", "--scope", "decide,feedback,read,admin", "--tenant", "acme")
+        server = self.serve(config="[limits]\npools = 1\n")
+        for answer in (server.post("/v1/decide", ASKED, key=key), server.put("/v1/pools/default", {}, key=key),
+                       server.post("/v1/feedback", {"decision_id": str(uuid.uuid4()), "outcome": 1}, key=key)):
+            self.assertEqual((answer.status, answer.error["code"]), (422, "limit_exceeded"))
+            self.assertIn("at most 1", answer.error["message"])
+            self.assertNotIn("Retry-After", answer.headers, "it does not help to wait")
+
+    def test_the_bound_of_the_default_pool_holds_for_tenants(self):
+        key = self.key("--name", "k", "--scope", "decide,admin", "--tenant", "acme")
+        server = self.serve(config="[pools.default]\nmax_error = 0.001\naudit_rate = 1.0\n")
+        made = server.post("/v1/decide", ASKED, key=key).json
+        self.assertEqual((made["max_error"], made["abstained"], made["grade_please"]), (0.001, True, ["b"]))
+        server.put("/v1/pools/mine", {}, key=key)
+        self.assertFalse(server.post("/v1/decide", {**ASKED, "pool": "mine"}, key=key).json["abstained"])
+
     def test_figures_of_other_tenants_are_not_shown(self):
         one, two, all_ = (self.key("--name", "k" + t, "--scope", "decide,read", *(("--tenant", t) if t else ())) for t in ("one", "two", ""))
         server = self.serve()
@@ -118,6 +209,12 @@ class Keys(ServerTest):
         self.assertIn('margin_decisions_total{pool="one/default",status="cold"} 1\n', figures(all_))
         self.assertNotIn("pool=", figures(two))
         self.assertIn("process_open_fds ", figures(two))
+
+    def test_only_who_may_import_a_state_may_send_a_large_one(self):
+        admin, reader = (self.key("--name", scope, "--scope", scope) for scope in ("admin", "read"))
+        server = self.serve(config="[limits]\nbody_bytes = 2000\n")
+        for key, status in ((admin, 400), (reader, 413), (None, 413)):
+            self.assertEqual(server.put("/v1/pools/default/state", raw=b"x" * 2001, key=key).status, status)
 
     def test_provenance_comes_from_the_key(self):
         key = self.key("--name", "grader-7", "--scope", "decide,feedback,read,admin")
@@ -148,11 +245,33 @@ class Keys(ServerTest):
         self.assertEqual(refused[0].error["type"], "rate_limit_error")
         self.assertIn("Retry-After", refused[0].headers)
 
+    def test_whoever_waits_as_told_in_seconds_waits_long_enough(self):
+        key = self.key("--name", "slow", "--scope", "read", "--rate", "0.05")
+        server = self.serve()
+        refused = [a for a in (server.get("/v1/pools", key=key) for _ in range(3)) if a.status == 429]
+        self.assertTrue(refused)
+        for answer in refused:
+            wait = int(answer.headers["retry-after-ms"])
+            self.assertGreater(wait, 15_000)
+            self.assertEqual(int(answer.headers["Retry-After"]), -(-wait // 1000))
+
     def test_without_keys_only_this_machine_may_be_bound(self):
         self.margin("serve", "--listen", "0.0.0.0:0", "--store", "x.db", code=2)
         self.key("--name", "app", "--scope", "read")
         server = self.serve(listen="0.0.0.0:0")
         self.assertEqual(server.process.poll(), None)
+
+    def test_every_loopback_address_is_this_machine(self):
+        server = self.serve(listen="127.0.0.2:0")
+        self.assertEqual(server.post("/v1/decide", ASKED).status, 200)
+        self.assertEqual(server.post("/v1/decide", ASKED, headers={"Host": "127.evil.example"}).status, 403)
+
+    def test_a_page_of_another_local_program_cannot_teach(self):
+        server = self.serve()
+        for origin in ("http://localhost:3000", "http://127.0.0.1", "http://127.0.0.2:" + server.port, "null"):
+            self.assertEqual(server.post("/v1/decide", ASKED, headers={"Origin": origin}).status, 403, origin)
+        tunnel = {"Origin": "http://localhost:9000", "Host": "localhost:9000"}
+        self.assertEqual(server.post("/v1/decide", ASKED, headers=tunnel).status, 200, "this server's page, by another port")
 
     def test_a_web_page_cannot_teach_an_open_server(self):
         server = self.serve()

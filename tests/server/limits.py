@@ -38,6 +38,24 @@ class Limits(ServerTest):
         for name, status in (("p" * 64, 200), ("p" * 65, 400)):
             self.assertEqual(server.put("/v1/pools/" + name, {}).status, status)
 
+    def test_names_of_tasks(self):
+        server = self.serve()
+        self.assertEqual(server.post("/v1/decide", {**asked(1), "task_id": "t" * 256}).status, 200)
+        self.refused(server.post("/v1/decide", {**asked(1), "task_id": "t" * 257}), 400, "task_id", "257", "at most 256")
+        chat = {"model": "margin/default", "messages": [{"role": "user", "content": "?"}], "margin": {"task_id": "t" * 257}}
+        self.refused(server.post("/v1/chat/completions", chat), 400, "margin.task_id", "at most 256")
+
+    def test_queries_and_bodies_that_nobody_reads(self):
+        server = self.serve()
+        for path, words in (("/v1/decisions?limit=5&foo=1", ("foo", "limit")), ("/v1/pools?x=1", ("x", "none")), ("/health?x", ("x", "none")),
+                            ("/v1/decisions?q=%zz", ("%zz", "hexadecimal")), ("/status?digest=yes", ("yes", "true or false")),
+                            ("/v1/decisions?limit=1&limit=2", ("limit", "once")), ("/v1/events?pol=default", ("pol", "expected pool"))):
+            self.refused(server.get(path), 400, *words)
+        self.refused(server.post("/v1/decide?pool=law", asked(1)), 400, "pool", "none")
+        for method, path in (("GET", "/v1/pools"), ("POST", "/v1/pools/default/freeze"), ("DELETE", "/v1/pools/default/models/a")):
+            self.refused(server.ask(method, path, raw=b"{}"), 400, "body", "2 bytes")
+        self.assertFalse(server.get("/v1/pools/default").json["frozen"])
+
     def test_models_in_a_pool(self):
         server = self.limited(models=3)
         self.assertEqual(server.post("/v1/decide", asked(3)).status, 200)
@@ -74,6 +92,20 @@ class Limits(ServerTest):
                 pass
             self.assertIn(b" 413 ", chunked.recv(4096))
         self.assertEqual(server.get("/health").status, 200)
+
+    def test_a_state_may_be_larger_than_other_bodies(self):
+        server = self.limited(body_bytes=20_000)
+        for i in range(30):
+            self.assertEqual(server.post("/v1/decide", {**asked(60), "task_id": str(i)}).status, 200)
+        state = server.get("/v1/pools/default/state").body
+        self.assertGreater(len(state), 20_000)
+        server.put("/v1/pools/copy", {})
+        self.assertEqual(server.put("/v1/pools/copy/state", raw=state).status, 200)
+        head = f"PUT /v1/pools/copy/state HTTP/1.1\r\nHost: localhost\r\nContent-Length: {(63 << 20) + 1}\r\n\r\n"
+        with socket.create_connection((server.host, int(server.port)), timeout=30) as beyond:
+            beyond.sendall(head.encode())
+            self.assertIn(b" 413 ", beyond.recv(4096))
+        self.assertEqual(server.put("/v1/pools/copy", raw=state).status, 413, "only states")
 
     def test_headers(self):
         server = self.limited(header_bytes=2000, headers=10)

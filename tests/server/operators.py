@@ -27,6 +27,15 @@ class Operators(ServerTest):
         self.assertRegex(commit, r"^([0-9a-f]{12,}|unknown)$")
         self.assertIn(f',commit="{commit}"}} 1\n', server.get("/metrics").body.decode())
 
+    def test_the_configuration_that_runs_is_told_by_its_hash(self):
+        server = self.serve(config="")
+        told = server.get("/status").json["config_hash"]
+        self.assertRegex(told, r"^[0-9a-f]{32}$")
+        self.reload(server, "[limits]\nstreams = 5\n")
+        self.assertNotEqual(server.get("/status").json["config_hash"], told)
+        self.reload(server, "")
+        self.assertEqual(server.get("/status").json["config_hash"], told)
+
     def test_a_restart_comes_to_the_same_state(self):
         server = self.serve()
         self.teach(server)
@@ -215,6 +224,34 @@ class Operators(ServerTest):
         offset = server.get("/v1/pools/law").json["offset"]
         server.stop()
         self.assertEqual(self.serve(config=server.config.read_text()).get("/v1/pools/law").json["offset"], offset, "nothing changed, nothing is written")
+
+    def test_a_pool_configured_over_http_survives_reload_and_restart(self):
+        server = self.serve(config='[pools.law]\nvote = "majority"\n')
+        for pool in ("default", "mine"):
+            self.assertEqual(server.put("/v1/pools/" + pool, {"vote": "log_odds", "calibrator": "margin"}).status, 200)
+        self.teach(server)
+        digests = server.digests()
+        self.reload(server, server.config.read_text() + "[log]\nlevel = 'info'\n")
+        self.assertEqual(server.digests(), digests)
+        server.stop()
+        server = self.serve(config=server.config.read_text())
+        self.assertEqual(server.digests(), digests)
+        self.assertEqual(server.get("/v1/pools/default").json["vote"], "log_odds@1")
+        self.assertNotIn("the file changes a pool", server.journal)
+
+    def test_a_pool_of_the_file_is_configured_by_the_file_alone(self):
+        server = self.serve(config='[pools.law]\nvote = "majority"\n[pools.default]\n')
+        for pool in ("law", "default"):
+            refused = server.put("/v1/pools/" + pool, {"vote": "argmax"})
+            self.assertEqual((refused.status, refused.error["code"], refused.error["param"]), (409, "conflict", "pool"))
+            self.assertIn(f"[pools.{pool}]", refused.error["message"])
+        self.teach(server)
+        self.reload(server, '[pools.law]\nvote = "argmax"\n[pools.default]\ncalibrator = "margin"\n')
+        self.assertRegex(server.journal, r'the file changes a pool pool=law changes="vote: majority@1 -> argmax@1" starts_anew="the decisions.s? probability"')
+        self.assertRegex(server.journal, r'the file changes a pool pool=default changes="calibrator: margin_adaptive@\d -> margin@1" starts_anew="factors')
+        self.reload(server, "")
+        self.assertEqual(server.put("/v1/pools/law", {"vote": "sum"}).status, 200, "it is nobody's once the file does not name it")
+        self.assertEqual(server.get("/v1/pools/default").json["calibrator"], "margin@1", "and stays as it is")
 
     def test_answers_are_kept_as_configured(self):
         secret = "the-patient-has-flu"

@@ -46,6 +46,9 @@ class Shell(ServerTest):
         server = self.serve()
         body = json.dumps({"responses": [{"model": "a", "answer": "x:1", "confidence": 0.9}]})
         self.assertEqual(json.loads(self.typed(server, "decide", "--body", "-", "--json", input=body))["answer"], "x:1")
+        for flag in ("--pool", "--task", "--segment", "--kind", "--max-error"):
+            said = self.typed(server, "decide", "--body", "-", flag, "0.5", input=body, code=2)
+            self.assertIn("--body is the whole request", said, flag)
         self.assertIn("the server says 400: ", self.typed(server, "decide", "--body", "-", input="{", code=2))
 
 
