@@ -66,7 +66,7 @@ void App::handle(const http::Request& request, http::Reply reply) {
   }
   std::optional<Caller> caller = admit(request, *matched.route, *answer);
   if (!caller) return;
-  if (!request.query.empty()) {
+  if (!request.query.empty() && matched.route->knows_its_query()) {
     if (auto fault = check_query(request.query, matched.route->query)) return answer->refuse(*fault);
   }
   if (!request.body.empty() && !matched.route->takes_body()) {

@@ -30,7 +30,10 @@ struct Route {
   std::string_view pattern;            // "/v1/pools/{pool}"
   std::optional<access::Scope> scope;  // none: anybody
   void (*handle)(App&, const Call&);
-  std::string_view query = {};  // parameters behind the '?', with blanks between them; others are refused
+  std::string_view query = {};  // parameters behind the '?', with blanks between them
+  // Whether other parameters are refused. Not where programs come that add some of their own: probes, scrapers, browsers that look for a
+  // page, and clients of OpenAI's interface.
+  [[nodiscard]] bool knows_its_query() const { return scope && *scope != access::Scope::kInfer && pattern != "/metrics"; }
   // Whether it changes something: such a request must not come from a web page that a browser happens to show.
   [[nodiscard]] bool changes() const { return method != "GET"; }
   // Whether it reads a body; one that is sent to another route is refused.

@@ -47,11 +47,13 @@ class Limits(ServerTest):
 
     def test_queries_and_bodies_that_nobody_reads(self):
         server = self.serve()
-        for path, words in (("/v1/decisions?limit=5&foo=1", ("foo", "limit")), ("/v1/pools?x=1", ("x", "none")), ("/health?x", ("x", "none")),
+        for path, words in (("/v1/decisions?limit=5&foo=1", ("foo", "limit")), ("/v1/pools?x=1", ("x", "none")), ("/status?x", ("x", "digest")),
                             ("/v1/decisions?q=%zz", ("%zz", "hexadecimal")), ("/status?digest=yes", ("yes", "true or false")),
                             ("/v1/decisions?limit=1&limit=2", ("limit", "once")), ("/v1/events?pol=default", ("pol", "expected pool"))):
             self.refused(server.get(path), 400, *words)
         self.refused(server.post("/v1/decide?pool=law", asked(1)), 400, "pool", "none")
+        for path in ("/health?probe=1", "/ready?t=%zz", "/metrics?target=a", "/v1/models?api-version=1", "/dashboard/?utm_source=mail"):
+            self.assertEqual(server.get(path).status, 200, path)
         for method, path in (("GET", "/v1/pools"), ("POST", "/v1/pools/default/freeze"), ("DELETE", "/v1/pools/default/models/a")):
             self.refused(server.ask(method, path, raw=b"{}"), 400, "body", "2 bytes")
         self.assertFalse(server.get("/v1/pools/default").json["frozen"])
