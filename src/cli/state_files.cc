@@ -50,6 +50,10 @@ Result<StateFile> read_store(const std::string& path, const std::string& pool,
   if (!state) return {state.error().code, named(path) + ": " + state.error().message};
   for (const std::string& finding : state->findings) complain(finding, 0);
   if (state->next == 0) return {ErrorCode::kNotFound, "pool " + internal::printable(pool) + ": has no events in " + named(path)};
+  if (state->pool.needs_fold()) {
+    return {ErrorCode::kUnsupported, named(path) + ": the state of pool " + internal::printable(pool) +
+                                         " is not finished: it holds an outcome that was reverted, and nothing can be made of it"};
+  }
   return StateFile{.pool = pool, .offset = state->next, .snapshot = state->pool.snapshot()};
 }
 

@@ -106,9 +106,13 @@ Status SqliteWriter::prepare() {
            Wanted{replace_snapshots_,
                   "DELETE FROM snapshots AS old WHERE old.snapshot <> ?1 AND EXISTS (SELECT 1 FROM snapshots AS new "
                   "WHERE new.snapshot = ?1 AND new.pool = old.pool AND new.offset = old.offset)"},
+           // Neither this one nor, where events are compacted away, the earliest: no fold could reach what came between them.
            Wanted{trim_snapshots_,
-                  "DELETE FROM snapshots WHERE snapshot IN (SELECT snapshot FROM snapshots WHERE complete = 1 AND pool = "
-                  "(SELECT pool FROM snapshots WHERE snapshot = ?1) ORDER BY offset DESC LIMIT -1 OFFSET ?2)"},
+                  "WITH own AS (SELECT snapshot, offset, snapshot = ?1 OR (offset = (SELECT min(offset) FROM snapshots AS any WHERE "
+                  "any.pool = pools.pool AND any.complete = 1) AND first > 0) AS stays FROM snapshots JOIN pools USING (pool) "
+                  "WHERE complete = 1 AND pool = (SELECT pool FROM snapshots WHERE snapshot = ?1)) "
+                  "DELETE FROM snapshots WHERE snapshot IN (SELECT snapshot FROM own ORDER BY stays DESC, offset DESC LIMIT -1 OFFSET ?2) "
+                  "AND snapshot NOT IN (SELECT snapshot FROM own WHERE stays)"},
            Wanted{drop_old_snapshots_, "DELETE FROM snapshots WHERE pool = ?1 AND offset < ?2"},
            Wanted{drop_parts_,
                   "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE snapshot NOT IN "
