@@ -13,8 +13,7 @@
 namespace margin::internal {
 namespace {
 
-constexpr std::size_t kBodyBytes = 16 + 8 + 1;
-constexpr std::size_t kBytes = kBodyBytes + 16;  // and their digest
+constexpr std::size_t kBodyBytes = HighWater::kBytes - 16;  // before their digest
 
 std::string encoded(const Acknowledged& acknowledged) {
   Encoder out;

@@ -46,7 +46,7 @@ std::string file_behind(const std::string& path) {
 Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path, const SqliteLogOptions& options) {
   const std::string path = file_behind(named_path);
   std::unique_ptr<SqliteLog> log(new SqliteLog(path));
-  Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(path));
+  Result<internal::Lease> lease = internal::Lease::take(path);
   if (!lease) return lease.error();
   log->lease_ = std::move(lease).value();
   internal::TailedWriter& writer = log->writer_;
@@ -56,6 +56,7 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path
                                                 .pages_max = options.pages_max,
                                                 .put_on_disk = options.put_on_disk};
   if (Status status = writer.open(path, writing); !status) return status.error();
+  if (Status status = log->lease_.extend(path); !status) return status.error();
   if (Status status = log->reader_.open(path, options.busy_wait); !status) return named(path, status.error());
   internal::CommitQueue::Store store{
       .commit = [&writer](std::span<internal::Waiting> batch) { return writer.commit(batch); },
@@ -223,7 +224,7 @@ Status SqliteLog::restore(const std::string& backup, const std::string& named_ta
   const Result<std::unique_ptr<SqliteLog>> source = look(backup);
   if (!source) return source.error();
   if (Status status = (*source)->check_file(); !status) return named(backup, status.error());
-  const Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(target));
+  const Result<internal::Lease> lease = internal::Lease::take(target);
   if (!lease) return lease.error();
   // A journal would be taken for the copy's own, and the number of what was acknowledged is that of another history.
   return (*source)->copy_to(target, [&target] {

@@ -88,6 +88,34 @@ TEST_F(SqliteLogTest, ASecondServerIsRefusedByTheNameOfTheFirst) {
   EXPECT_TRUE(SqliteLog::open(path()).ok());
 }
 
+TEST_F(SqliteLogTest, WhoRemovesTheLockFileLetsNobodyIn) {
+  open();
+  commit(0, 10);
+  const auto refused = [this] {
+    remove(path() + ".lock");
+    const auto second = SqliteLog::open(path());
+    return second ? Error{ErrorCode::kConflict, "it opened"} : second.error();
+  };
+  for (int i = 0; i < 2; ++i) {
+    const Error error = refused();
+    EXPECT_EQ(error.code, ErrorCode::kUnavailable) << error.message;
+    EXPECT_NE(error.message.find("process " + std::to_string(getpid())), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("lets nobody in"), std::string::npos) << error.message;
+  }
+  ASSERT_TRUE(log_->backup(folder_.file("backup.db")).ok());
+  remove(path() + ".lock");
+  EXPECT_EQ(SqliteLog::restore(folder_.file("backup.db"), path()).error().code, ErrorCode::kUnavailable);
+  commit(10, 20);
+  remove(path() + ".head");
+  EXPECT_EQ(refused().code, ErrorCode::kUnavailable) << "the tail is locked too";
+  commit(20, 30);
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 30);
+  crash();
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 30) << "files that a crash has left are free";
+}
+
 TEST_F(SqliteLogTest, OneMayLookBesideAServerButNotWrite) {
   open();
   append(0, 3);

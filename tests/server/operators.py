@@ -43,6 +43,12 @@ class Operators(ServerTest):
         self.assertEqual(second.process.wait(30), 1)
         self.assertIn(str(server.process.pid), second.journal)
         second.process.stdout.close()
+        (pathlib.Path(self.folder) / "margin.db.lock").unlink()
+        third = Server(self.folder, wait=False)
+        self.assertEqual(third.process.wait(30), 1)
+        self.assertIn(f"process {server.process.pid} ", third.journal)
+        third.process.stdout.close()
+        server.decide(ASKED)
         server.kill()
         self.assertEqual(self.serve().get("/ready").status, 200)
 
