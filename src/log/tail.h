@@ -49,6 +49,8 @@ class TailReader {
   // The records of the next frames, those of at least `bytes_min` together unless there are no more; empty at the end. Valid until the
   // next call.
   [[nodiscard]] std::span<const TailRecord> next(std::size_t bytes_min);
+  // Of the file; 0: not a tail.
+  [[nodiscard]] std::uint32_t format() const { return format_; }
   // Where the frames end that were read.
   [[nodiscard]] std::uint64_t end() const { return read_ - at_hand_ + taken_; }
   // Whether the system refused to read the file, which is no end of it. errno says why.
@@ -67,6 +69,7 @@ class TailReader {
 
   int file_;
   std::uint64_t file_bytes_ = 0;
+  std::uint32_t format_ = 0;
   std::uint64_t turn_ = 0;
   std::uint64_t chain_ = 0;
   std::uint64_t read_ = 0;  // of the file
@@ -82,7 +85,7 @@ class TailReader {
 class TailContent {
  public:
   TailContent() = default;
-  // kUnavailable: a file is there and cannot be read.
+  // kUnavailable: a file is there and cannot be read; kUnsupported: it was written by a newer margin.
   [[nodiscard]] static Result<TailContent> read(const std::string& store_path, const Digest& store);
 
   [[nodiscard]] const std::vector<TailRecord>& records() const { return records_; }
