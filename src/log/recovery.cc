@@ -135,7 +135,8 @@ void verify_pool(EventLog& log, VerifiedPool& report) {
   const Result<RecoveredPool> recovered = recover_from(log, pool, *offsets, report.position.next);
   if (!recovered) return complain(recovered.error());
   report.digest = recovered->pool.digest();
-  if (recovered->pool.needs_fold()) report.findings.push_back(out_of_reach(pool));
+  report.out_of_reach = recovered->pool.needs_fold();
+  if (report.out_of_reach) report.findings.push_back(out_of_reach(pool));
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ struct VerifiedPool {
   std::vector<std::uint64_t> snapshots;  // held against the fold of the events before them
   Digest digest;                         // of the recovered state
   std::vector<std::string> findings;     // empty: sound
+  bool out_of_reach = false;             // one of them is a revert out of reach, which is no damage
+
+  // Nothing is damaged or missing.
+  [[nodiscard]] bool whole() const { return findings.size() == (out_of_reach ? 1U : 0U); }
 };
 
 struct Verification {

@@ -4,11 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "log/codec.h"
 #include "log/limits.h"
+#include "log/recovery.h"
+#include "log/replacement.h"
 #include "log/store_format.h"
 
 namespace margin {
@@ -39,6 +44,19 @@ std::string file_behind(const std::string& path) {
     file = file.parent_path() / next;
   }
   return file.string();
+}
+
+// Every record, every snapshot and what they come to, as `margin state verify` does.
+Status check_whole(const std::string& path) {
+  const Result<std::unique_ptr<SqliteLog>> log = SqliteLog::look(path);
+  if (!log) return log.error();
+  if (Status status = (*log)->check_file(); !status) return status;
+  const Result<Verification> verification = verify(**log);
+  if (!verification) return verification.error();
+  for (const VerifiedPool& pool : verification->pools) {
+    if (!pool.whole()) return {ErrorCode::kCorrupt, pool.findings.front()};
+  }
+  return {};
 }
 
 }  // namespace
@@ -216,7 +234,11 @@ Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept
 
 Status SqliteLog::backup(const std::string& target) {
   if (file_bytes(target) > 0) return {ErrorCode::kConflict, target + ": exists; a backup replaces nothing"};
-  return copy_to(target, [] {});
+  return copy_to(target, [&target](const std::string& copy) -> Status {
+    if (Status status = internal::put_file_on_disk(copy); !status) return status;
+    if (rename(copy.c_str(), target.c_str()) != 0) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
+    return internal::put_names_on_disk(target);
+  });
 }
 
 Status SqliteLog::restore(const std::string& backup, const std::string& named_target) {
@@ -226,17 +248,14 @@ Status SqliteLog::restore(const std::string& backup, const std::string& named_ta
   if (Status status = (*source)->check_file(); !status) return named(backup, status.error());
   const Result<internal::Lease> lease = internal::Lease::take(target);
   if (!lease) return lease.error();
-  // A journal would be taken for the copy's own, and the number of what was acknowledged is that of another history.
-  return (*source)->copy_to(target, [&target] {
-    for (const std::string& stale : {target + "-wal", target + "-shm", internal::high_water_path(target), internal::tail_path(target, 0),
-                                     internal::tail_path(target, 1)}) {
-      unlink(stale.c_str());
-    }
+  return (*source)->copy_to(target, [&](const std::string& copy) -> Status {
+    if (Status sound = check_whole(copy); !sound) return named(backup, sound.error());
+    return internal::replace_store(copy, target);
   });
 }
 
 // Beside the target first: a copy that was cut off must not look like one.
-Status SqliteLog::copy_to(const std::string& target, const std::function<void()>& before_renaming) {
+Status SqliteLog::copy_to(const std::string& target, const std::function<Status(const std::string& copy)>& put_in_place) {
   const std::string partial = target + ".partial";
   const auto remove = [&partial] {
     for (const char* suffix : {"", "-wal", "-shm"}) unlink((partial + suffix).c_str());
@@ -254,10 +273,10 @@ Status SqliteLog::copy_to(const std::string& target, const std::function<void()>
     // Without its journal, which goes when all of it is in the file, the copy would not be whole.
     if (status.ok() && file_bytes(partial + "-wal") > 0) status = {ErrorCode::kUnavailable, "its journal cannot be put into it"};
   }
-  if (status.ok()) before_renaming();
-  if (status.ok() && rename(partial.c_str(), target.c_str()) == 0) return {};
+  if (status.ok()) status = put_in_place(partial);
+  if (status.ok()) return {};
   remove();
-  return status.ok() ? Status(ErrorCode::kUnavailable, target + ": cannot be made") : named(target, status.error());
+  return named(target, status.error());
 }
 
 Status SqliteLog::shrink() {

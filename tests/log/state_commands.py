@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,21 @@ class StateCommands(unittest.TestCase):
         self.make("store.db", 40)
 
     def test_an_old_copy_put_there_by_hand_is_found(self):
+        self.margin("export", "store.db", "--out", "state")
+        shutil.copy(self.path("store.db"), self.path("old.db"))
+        self.margin("import", "state", "store.db", "--pool", "new")
+        os.replace(self.path("old.db"), self.path("store.db"))
+        self.assertIn("46 events were acknowledged, and 44 are in it", self.margin("verify", "store.db", code=1))
+        self.assertIn("46 events were acknowledged, and 44 are in it", self.margin("compact", "store.db", code=1))
+
+    def test_a_backup_with_a_flipped_byte_replaces_nothing(self):
+        self.margin("backup", "store.db", "backup.db")
+        self.flip("backup.db", b"task 14", b"task 15")
+        self.assertIn("event 14 of pool default is damaged", self.margin("restore", "backup.db", "store.db", "--replace", code=1))
+        self.assertEqual(self.pools()["default"]["digest"], self.digest)
+        self.assertIn("The store is sound.", self.margin("verify", "store.db"))
+
+    def test_another_store_put_there_by_hand_is_found(self):
         self.margin("backup", "store.db", "old.db")
         os.remove(self.path("store.db"))
         os.remove(self.path("store.db.head"))
