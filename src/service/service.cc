@@ -1,6 +1,8 @@
 #include "service/service.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -14,6 +16,9 @@ namespace {
 
 // Records read at a time.
 constexpr std::size_t kPage = 4096;
+
+// Beyond the events that are recalled anyway, the search for requests may take so long at a start.
+constexpr std::chrono::seconds kRecallPatience{1};
 
 // And for nothing but to see whether there are reverts, beside others who must not wait.
 constexpr std::size_t kSearchedAtOnce = 256;
@@ -119,6 +124,34 @@ Status Service::recover() {
       from = records->back().offset + 1;
     }
     pool.recalled();
+    if (Status recalled = recall_requests(pool, position.first, recovered->next - span); !recalled) return recalled;
+  }
+  return {};
+}
+
+// Those of before `from`: where few requests carry a key, as many of them reach further back than as many events.
+Status Service::recall_requests(ServedPool& pool, std::uint64_t first, std::uint64_t from) {
+  const auto began = std::chrono::steady_clock::now();
+  while (from > first) {
+    if (std::chrono::steady_clock::now() - began > kRecallPatience) {
+      if (pool.requests().size() > 0) {
+        options_.complain("pool " + pool.name() + ": Idempotency-Keys from before event " + std::to_string(from) +
+                          " are forgotten, though fewer than limits.idempotency_keys have come since: the start would take too long");
+      }
+      return {};
+    }
+    const std::uint64_t begin = from - std::min<std::uint64_t>(kPage, from - first);
+    std::vector<Record> page;
+    while (begin + page.size() < from) {
+      auto records = log_.read(pool.name(), begin + page.size(), from - begin - page.size());
+      if (!records) return records.error();
+      if (records->empty()) return {};
+      std::move(records->begin(), records->end(), std::back_inserter(page));
+    }
+    for (auto record = page.rbegin(); record != page.rend(); ++record) {
+      if (record->mark && !pool.requests().recall_earlier(*record->mark, record->event.id)) return {};
+    }
+    from = begin;
   }
   return {};
 }

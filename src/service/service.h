@@ -144,6 +144,7 @@ class Service {
 
   Service(EventLog& log, ServiceOptions options);
   Status recover();
+  Status recall_requests(ServedPool& pool, std::uint64_t first, std::uint64_t from);
   void add_pool(const std::string& name, Pool pool, std::uint64_t next_offset);
   // What is committed in this turn of the loop shares a transaction.
   void gather();

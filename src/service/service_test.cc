@@ -58,6 +58,7 @@ class ServiceTest : public ::testing::Test {
     ServiceOptions options;
     options.pools = {{"default", PoolConfigured{}}};
     options.bounds.snapshot_every = snapshot_every;
+    options.bounds.requests_max = requests_max_;
     options.clock_ms = [this] { return clock_ms_; };
     options.seed = ++seed_;
     options.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
@@ -136,6 +137,7 @@ class ServiceTest : public ::testing::Test {
   TestLoop loop_;
   std::int64_t clock_ms_ = 1'700'000'000'000;
   std::uint64_t seed_ = 0;
+  std::size_t requests_max_ = 100'000;
   std::vector<std::string> complaints_;
   std::unique_ptr<Service> service_;
 };
@@ -445,6 +447,33 @@ TEST_F(ServiceTest, RequestsAreRememberedAcrossARestart) {
   ASSERT_NE(pool().requests().find({1, 2}), nullptr);
   EXPECT_EQ(pool().requests().find({1, 2})->event, id);
   EXPECT_EQ(pool().requests().find({1, 2})->body, (Digest{3, 4}));
+}
+
+TEST_F(ServiceTest, AsManyRequestsAsMayBeAreRememberedHoweverManyEventsCameWithoutAKey) {
+  const auto keyed = [this](std::uint64_t key) {
+    Prepared prepared = service_->prepare(pool(), ModelJoined{.model = "m"});
+    prepared.mark = RequestMark{.key = {key, 0}, .body = {0, key}};
+    const Uuid id = prepared.event.id;
+    EXPECT_TRUE(service_->commit(std::move(prepared), [](const Result<Applied>&) {}).ok());
+    loop_.run_until([this] { return service_->in_flight() == 0; });
+    return id;
+  };
+  keyed(1);
+  const Uuid second = keyed(2);
+  for (int i = 0; i < 5000; ++i) {
+    ASSERT_TRUE(log_.append({.pool = "default", .event = service_->prepare(pool(), ModelJoined{.model = "m"}).event}, {}).ok());
+  }
+  log_.flush();
+  keyed(3);
+  requests_max_ = 2;
+  open();
+  ASSERT_NE(pool().requests().find({2, 0}), nullptr);
+  EXPECT_EQ(pool().requests().find({2, 0})->event, second);
+  EXPECT_NE(pool().requests().find({3, 0}), nullptr);
+  EXPECT_EQ(pool().requests().find({1, 0}), nullptr) << "no more than two";
+  keyed(4);
+  EXPECT_EQ(pool().requests().find({2, 0}), nullptr) << "the oldest goes first";
+  EXPECT_NE(pool().requests().find({3, 0}), nullptr);
 }
 
 TEST_F(ServiceTest, WhatCouldNotBeWrittenIsNotApplied) {

@@ -121,6 +121,16 @@ class Limits(ServerTest):
         self.assertEqual([a.status for a in early[:3]], [200] * 3)
         self.refused(early[3], 422, "3")
 
+    def test_idempotency_keys_are_counted_by_keys_across_a_restart(self):
+        server = self.limited(idempotency_keys=100)
+        keyed = lambda: server.post("/v1/decide", asked(1), headers={"Idempotency-Key": "one"}).json["decision_id"]
+        made = keyed()
+        for _ in range(150):
+            server.post("/v1/decide", asked(1))
+        server.stop()
+        server = self.limited(idempotency_keys=100)
+        self.assertEqual(keyed(), made)
+
     def test_idempotency_keys(self):
         server = self.limited(idempotency_keys=2)
         ids = [server.post("/v1/decide", asked(1), headers={"Idempotency-Key": f"k{i}"}).json["decision_id"] for i in (0, 1, 2)]
