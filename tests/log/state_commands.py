@@ -98,6 +98,18 @@ class StateCommands(unittest.TestCase):
         self.assertIn("decision", self.margin("import", "state", "store.db", code=2))
         self.assertEqual(self.pools()["default"]["next"], 40)
 
+    def test_an_import_that_is_refused_leaves_nothing(self):
+        self.margin("export", "store.db", "--out", "state")
+        before = sorted(os.listdir(self.folder.name))
+        self.assertIn("trust: got 0, expected", self.margin("import", "state", "new.db", "--trust", "0", code=2))
+        self.assertIn("--pool: got x/y z, expected", self.margin("import", "state", "new.db", "--pool", "x/y z", code=2))
+        self.assertIn("trust", self.margin("import", "state", "store.db", "--pool", "new", "--trust", "2", code=2))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
+        self.assertEqual(sorted(self.pools()), ["default", "law"])
+        self.margin("import", "state", "new.db", "--pool", "acme/law")
+        self.assertIn("taken over a state before", self.margin("import", "state", "new.db", "--pool", "acme/law", code=2))
+        self.assertEqual(self.pools("new.db")["acme/law"]["next"], 2)
+
     def test_a_merge_has_seen_what_both_have(self):
         self.margin("export", "store.db", "--out", "first")
         self.margin("export", "store.db", "--at", "20", "--out", "second")
