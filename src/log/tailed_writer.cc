@@ -131,7 +131,8 @@ Status TailedWriter::commit(std::span<Waiting> batch) {
     const auto began = Clock::now();
     Status status = tail_damaged_ ? carry_all_over() : settle();
     held_up_ns_ += std::chrono::nanoseconds(Clock::now() - began).count();
-    if (!status) return status;
+    // Also where the tail is damaged: it is no fault of the batch, and an operator may put it right.
+    if (!status) return {ErrorCode::kUnavailable, status.error().message};
   }
   return write(batch);
 }

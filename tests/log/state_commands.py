@@ -60,7 +60,9 @@ class StateCommands(unittest.TestCase):
         self.assertIn("NOT sound", said)
 
     def test_a_store_that_is_not_there(self):
-        self.assertIn("nothing.db: cannot be opened", self.margin("show", "nothing.db", code=2))
+        said = self.margin("show", "nothing.db", code=2)
+        self.assertIn("nothing.db: cannot be opened", said)
+        self.assertEqual(said.count("nothing.db"), 1, said)
         self.assertFalse(os.path.exists(self.path("nothing.db")))
 
     def test_a_file_that_is_no_store(self):

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -131,6 +132,7 @@ class Faults(ServerTest):
                     break
         self.assertEqual(refused, 3, "the disk was full at last")
         self.assertEqual(server.get("/ready").status, 503)
+        server.wait_for("the store cannot be written")
         self.assertEqual(server.get("/v1/decisions/" + made["decision_id"]).status, 200, "reads go on")
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         end = time.monotonic() + 30
@@ -138,6 +140,9 @@ class Faults(ServerTest):
             self.assertLess(time.monotonic(), end, "it works again when there is room")
             time.sleep(0.1)
         self.assertEqual(server.get("/ready").status, 200)
+        server.wait_for("the store can be written again")
+        said = re.findall(r"the store (cannot be written reason=|can be written again)", server.journal)
+        self.assertEqual(said, ["cannot be written reason=", "can be written again"] * (len(said) // 2), "once for each change")
         digests = server.digests()
         server.kill()
         server = self.serve(config='[store]\ndurability = "process"\n')
@@ -170,6 +175,24 @@ class Faults(ServerTest):
         self.assertGreaterEqual(decisions, answered, "what was answered counts")
         self.assertLessEqual(decisions, sent, "what was cut does not")
         self.assertEqual((sent, answered), (10, 5))
+
+    def test_a_journal_that_cannot_be_read_where_nothing_may_be_written(self):
+        server = self.serve()
+        server.decide({"a": ("x", 0.9)})
+        time.sleep(0.5)  # it is in the journal
+        server.kill()
+        folder = pathlib.Path(self.folder)
+        (folder / "margin.db-shm").unlink()
+        for path in folder.glob("margin.db*"):
+            path.chmod(0o444)
+        folder.chmod(0o555)
+        self.addCleanup(folder.chmod, 0o755)
+        command = [os.environ["MARGIN_BINARY"], "state", "verify", "margin.db"]
+        if os.geteuid() == 0:
+            command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("copy the store with all files beside it", done.stderr)
 
     def test_a_read_only_store_is_refused_by_name(self):
         server = self.serve()
