@@ -149,6 +149,8 @@ class Pool;
 using PoolSource = std::function<Result<Pool>()>;
 // Calls `visit` with every event in order.
 using EventSource = std::function<Status(const std::function<void(const Event&)>& visit)>;
+// Called before each event with how many came before it, and the state they come to.
+using FoldWatcher = std::function<void(std::size_t events, const Pool& state)>;
 
 class Pool {
  public:
@@ -210,7 +212,7 @@ class Pool {
   [[nodiscard]] static Result<Pool> restore(std::string_view bytes);
 
  private:
-  friend Result<Pool> fold(const PoolSource& start, const EventSource& events);
+  friend Result<Pool> fold(const PoolSource& start, const EventSource& events, const FoldWatcher& watch);
 
   struct State;
   explicit Pool(std::unique_ptr<State> state);
@@ -222,7 +224,7 @@ class Pool {
 // the pool would be had that outcome never come (but for the mark itself).
 [[nodiscard]] Pool fold(Pool start, std::span<const Event> events);
 // The same over events that need not be in memory. Both sources are asked once, and once more if something was taken back; the first
-// error is returned.
-[[nodiscard]] Result<Pool> fold(const PoolSource& start, const EventSource& events);
+// error is returned. `watch` hears of both times: what it sees the last time is already without what later events take back.
+[[nodiscard]] Result<Pool> fold(const PoolSource& start, const EventSource& events, const FoldWatcher& watch = {});
 
 }  // namespace margin

@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
-#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -50,6 +51,10 @@ Result<StateFile> read_store(const std::string& path, const std::string& pool,
   if (!state) return {state.error().code, named(path) + ": " + state.error().message};
   for (const std::string& finding : state->findings) complain(finding, 0);
   if (state->next == 0) return {ErrorCode::kNotFound, "pool " + internal::printable(pool) + ": has no events in " + named(path)};
+  if (state->pool.needs_fold()) {
+    return {ErrorCode::kUnsupported, named(path) + ": the state of pool " + internal::printable(pool) +
+                                         " is not finished: it holds an outcome that was reverted, and nothing can be made of it"};
+  }
   return StateFile{.pool = pool, .offset = state->next, .snapshot = state->pool.snapshot()};
 }
 
@@ -83,53 +88,97 @@ struct ImportFlags {
   double trust = 1.0;
 };
 
-// Events as a server appends them, each first tried on the state.
-class Appender {
- public:
-  Appender(EventLog& log, std::string pool, Pool state) : log_(log), pool_(std::move(pool)), state_(std::move(state)) {}
+// As the server would take it: a tenant's pools have its name and a slash before theirs.
+Status check_pool_name(std::string_view stored) {
+  constexpr std::size_t kNameBytesMax = 64;
+  constexpr std::size_t kTenantBytesMax = 32;
+  constexpr std::string_view kTenantLetters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  std::string_view name = stored;
+  bool legal = true;
+  if (const std::size_t slash = stored.find('/'); slash != std::string_view::npos) {
+    const std::string_view tenant = stored.substr(0, slash);
+    legal = !tenant.empty() && tenant.size() <= kTenantBytesMax && tenant.find_first_not_of(kTenantLetters) == std::string_view::npos;
+    name.remove_prefix(slash + 1);
+  }
+  legal = legal && !name.empty() && name.size() <= kNameBytesMax && name.find_first_not_of(kLetters) == std::string_view::npos;
+  if (legal) return {};
+  return {ErrorCode::kInvalidArgument, "--pool: got " + internal::printable(stored) + ", expected 1 to " + std::to_string(kNameBytesMax) +
+                                           " letters, digits and . _ -, behind TENANT/ for a tenant's"};
+}
 
-  Status append(EventBody body) {
+// Events as a server would make them, each tried on the state before any is written.
+class Planned {
+ public:
+  explicit Planned(Pool state) : state_(std::move(state)) {}
+
+  Status add(EventBody body) {
     const std::int64_t clock =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     const std::int64_t now = std::max(clock, state_.time_ms());
-    const Event event{.id = Uuid::make(now, random_), .time_ms = now, .body = std::move(body)};
+    Event event{.id = Uuid::make(now, random_), .time_ms = now, .body = std::move(body)};
     ApplyResult applied = state_.apply(event);
     if (applied.error) return std::move(*applied.error);
-    std::promise<Status> acknowledged;
-    Status taken = log_.append({.pool = pool_, .event = event, .note = "margin state import"}, [&](const Result<std::uint64_t>& offset) {
-      acknowledged.set_value(offset ? Status() : Status(offset.error()));
-    });
-    return taken ? acknowledged.get_future().get() : std::move(taken);
+    events_.push_back(std::move(event));
+    return {};
   }
+
+  // All in one commit.
+  Status append_to(EventLog& log, const std::string& pool) const {
+    Status failed;
+    Status taken;
+    log.cork();
+    for (const Event& event : events_) {
+      taken = log.append({.pool = pool, .event = event, .note = "margin state import"}, [&failed](const Result<std::uint64_t>& offset) {
+        if (!offset) failed = offset.error();
+      });
+      if (!taken) break;
+    }
+    log.flush();
+    return taken ? std::move(failed) : std::move(taken);
+  }
+
   [[nodiscard]] const Pool& state() const { return state_; }
 
  private:
-  EventLog& log_;
-  const std::string pool_;
   Pool state_;
   Random random_{std::random_device{}()};
+  std::vector<Event> events_;
 };
+
+// The pool as it is in the store, or an empty one.
+Result<RecoveredPool> pool_before(const std::string& store, const std::string& pool) {
+  if (!std::filesystem::exists(store)) return RecoveredPool{};
+  const auto log = SqliteLog::look(store);
+  if (!log) return log.error();
+  return recover(**log, pool);
+}
 
 int import_state(const ImportFlags& flags) {
   auto file = read_state_file(flags.state);
   if (!file) return refuse(file.error());
   const auto imported = Pool::restore(file->snapshot);
   if (!imported) return refuse(imported.error());
-  const auto log = SqliteLog::open(flags.store);
-  if (!log) return refuse(log.error());
-  auto before = recover(**log, flags.pool);
+  auto before = pool_before(flags.store, flags.pool);
   if (!before) return refuse(before.error());
-  const bool new_pool = before->next == 0;
-  Appender appender(**log, flags.pool, std::move(before->pool));
+  const std::uint64_t next = before->next;
+  Planned planned(std::move(before->pool));
   // A pool that is not there yet is made as the other was.
-  if (new_pool) {
-    if (const Status made = appender.append(imported->config()); !made) return refuse(made.error());
+  if (next == 0) {
+    if (const Status legal = check_pool_name(flags.pool); !legal) return refuse(legal.error());
+    if (const Status made = planned.add(imported->config()); !made) return refuse(made.error());
   }
-  if (const Status done = appender.append(StateImported{.state = std::move(file->snapshot), .trust = flags.trust}); !done) {
+  if (const Status done = planned.add(StateImported{.state = std::move(file->snapshot), .trust = flags.trust}); !done) {
     return refuse(done.error());
   }
+  const auto log = SqliteLog::open(flags.store);
+  if (!log) return refuse(log.error());
+  const auto now = recover(**log, flags.pool);
+  if (!now) return refuse(now.error());
+  if (now->next != next) return complain("pool " + internal::printable(flags.pool) + ": has changed meanwhile; try again", kFailed);
+  if (const Status done = planned.append_to(**log, flags.pool); !done) return refuse(done.error());
   return print(fmt::format("pool {} has the {} models of {} at a trust of {}\n", internal::printable(flags.pool),
-                           appender.state().present_models().size(), named(flags.state), internal::json_number(flags.trust)));
+                           planned.state().present_models().size(), named(flags.state), internal::json_number(flags.trust)));
 }
 
 struct PairFlags {

@@ -77,12 +77,14 @@ int compact(const CompactFlags& flags) {
   if (state->pool.needs_fold()) return kFailed;
   const std::string bytes = state->pool.snapshot();
   // One snapshot where the retained events begin, so that reverts among them can be folded; one at the end, to start from.
-  const std::uint64_t before = state->next - std::min(flags.keep, state->next);
-  const auto horizon = recover(**log, flags.pool, before);
+  const auto earliest = earliest_start(**log, flags.pool);
+  if (!earliest) return refuse(earliest.error());
+  const std::uint64_t before = std::max(*earliest, state->next - std::min(flags.keep, state->next));
+  const auto horizon = recover_horizon(**log, flags.pool, before);
   if (!horizon) return refuse(horizon.error());
-  const std::string first = horizon->pool.snapshot();
+  const std::string first = horizon->snapshot();
   for (const StoredSnapshot& snapshot :
-       {StoredSnapshot{before, first, digest_of(first)}, StoredSnapshot{state->next, bytes, digest_of(bytes)}}) {
+       {StoredSnapshot{state->next, bytes, digest_of(bytes)}, StoredSnapshot{before, first, digest_of(first)}}) {
     if (const Status kept = (*log)->keep_snapshot(flags.pool, snapshot); !kept) return refuse(kept.error());
   }
   if (const Status done = (*log)->compact(flags.pool, before, *audit); !done) return refuse(done.error());

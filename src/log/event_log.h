@@ -157,7 +157,8 @@ class EventLog {
   // By name. A pool exists from its first append.
   [[nodiscard]] virtual Result<std::vector<PoolPosition>> pools() = 0;
 
-  // Keeps a snapshot, and the few most recent before it, to which a revert goes back.
+  // Keeps a snapshot, and the few most recent beside it, to which a revert goes back; where events are compacted away also the earliest,
+  // which is as far as one can.
   // kConflict: its offset is beyond the end of the log, or before the first retained; kInvalidArgument: the digest is not that of the
   // bytes; kUnavailable as for append.
   // `pause` is called between its parts: after some work of this thread, and after each part, for which other work on the log had to wait.

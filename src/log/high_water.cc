@@ -13,8 +13,7 @@
 namespace margin::internal {
 namespace {
 
-constexpr std::size_t kBodyBytes = 16 + 8 + 1;
-constexpr std::size_t kBytes = kBodyBytes + 16;  // and their digest
+constexpr std::size_t kBodyBytes = HighWater::kBytes - 16;  // before their digest
 
 std::string encoded(const Acknowledged& acknowledged) {
   Encoder out;
@@ -45,7 +44,9 @@ Status check_acknowledged(const std::string& path, const std::optional<Acknowled
                                      "-wal) is damaged or missing, or this is an older copy of the store. If the loss is meant, remove " +
                                      high_water_path(path)};
   }
-  warning = gone + ": the last ones were lost, as durability \"process\" allows after a power failure";
+  warning = gone +
+            ": the last ones are lost, as durability \"process\" allows after a power failure; without one (kill -9 loses none) its "
+            "tail or its journal was damaged, or this is an older copy of the store";
   return {};
 }
 

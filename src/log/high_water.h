@@ -2,6 +2,7 @@
 // word, and an old copy of a store looks like any other; this file remembers that there was more.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +27,9 @@ struct Acknowledged {
 // Written after each commit, without waiting for the disk: after a power failure it may say too little, never too much.
 class HighWater {
  public:
+  // What stands behind them is not read; the lease writes there who has the store (log/lease.h).
+  static constexpr std::size_t kBytes = 16 + 8 + 1 + 16;
+
   HighWater() = default;
   // Opens PATH, made if it is not there. kNotFound: it cannot be.
   [[nodiscard]] static Result<HighWater> open(const std::string& path);

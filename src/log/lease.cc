@@ -1,14 +1,21 @@
 #include "log/lease.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
+#include "log/high_water.h"
+#include "log/store_format.h"
+#include "log/tail.h"
 
 namespace margin::internal {
 namespace {
@@ -24,32 +31,80 @@ std::string holder() {
   return "process " + std::to_string(getpid()) + " on " + host.data() + " since " + since.data() + "\n";
 }
 
-std::string read_holder(int descriptor) {
+std::string read_holder(int descriptor, off_t at) {
   std::array<char, 512> text{};
-  const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
+  const ssize_t size = pread(descriptor, text.data(), text.size(), at);
   std::string_view line(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   return printable(line.substr(0, line.find('\n')), text.size());
 }
 
+// Only for people: on a full disk the lease holds without a name.
+void write_holder(int descriptor, off_t at) {
+  const std::string text = holder();
+  if (ftruncate(descriptor, at) == 0) static_cast<void>(pwrite(descriptor, text.data(), text.size(), at) < 0);
+}
+
+// A lock of the open file, not of the process: it also keeps off another log in this process, and is not lost when the file is opened and
+// closed elsewhere.
+bool lock(int descriptor) {
+  struct flock wanted {};
+  wanted.l_type = F_WRLCK;
+  wanted.l_whence = SEEK_SET;
+  return fcntl(descriptor, F_OFD_SETLK, &wanted) == 0;
+}
+
+bool is_taken() { return errno == EAGAIN || errno == EACCES; }
+
+// What HighWater reads ends there.
+constexpr off_t kNameInHead = static_cast<off_t>(HighWater::kBytes);
+
 }  // namespace
 
-Result<Lease> Lease::take(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) return {ErrorCode::kNotFound, path + ": cannot be made: " + std::strerror(errno)};
-  Lease lease(descriptor);
-  // A lock of the open file, not of the process: it also keeps off another log in this process, and is not lost when the file is opened
-  // and closed elsewhere.
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (fcntl(descriptor, F_OFD_SETLK, &lock) != 0) {
-    if (errno == EAGAIN || errno == EACCES) return {ErrorCode::kUnavailable, path + ": held by " + read_holder(descriptor)};
+Result<Lease> Lease::take(const std::string& store) {
+  const std::string path = lock_path(store);
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.open()) return {ErrorCode::kNotFound, path + ": cannot be made: " + std::strerror(errno)};
+  if (!lock(file.get())) {
+    if (is_taken()) return {ErrorCode::kUnavailable, path + ": held by " + read_holder(file.get(), 0)};
     return {ErrorCode::kUnavailable, path + ": cannot be locked: " + std::strerror(errno)};
   }
-  const std::string text = holder();
-  // Only for people: on a full disk the lease holds without a name.
-  if (ftruncate(descriptor, 0) == 0) static_cast<void>(pwrite(descriptor, text.data(), text.size(), 0) < 0);
+  Lease lease;
+  for (const std::string& other : {high_water_path(store), tail_path(store, 0)}) {
+    if (Status status = lease.lock_if_there(other, store); !status) return status.error();
+  }
+  write_holder(file.get(), 0);
+  lease.files_.push_back(std::move(file));
   return lease;
+}
+
+Status Lease::extend(const std::string& store) {
+  const std::string head = high_water_path(store);
+  for (const std::string& other : {head, tail_path(store, 0)}) {
+    if (Status status = lock_if_there(other, store); !status) return status;
+  }
+  if (const Descriptor file(::open(head.c_str(), O_RDWR | O_CLOEXEC)); file.open()) write_holder(file.get(), kNameInHead);
+  return {};
+}
+
+// A file that cannot be opened or locked for another reason is left: the lock file is locked.
+Status Lease::lock_if_there(const std::string& path, const std::string& store) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  struct stat found {};
+  if (!file.open() || fstat(file.get(), &found) != 0) return {};
+  const bool held = std::any_of(files_.begin(), files_.end(), [&found](const Descriptor& each) {
+    struct stat its {};
+    return fstat(each.get(), &its) == 0 && its.st_dev == found.st_dev && its.st_ino == found.st_ino;
+  });
+  if (held) return {};
+  if (lock(file.get())) {
+    files_.push_back(std::move(file));
+    return {};
+  }
+  if (!is_taken()) return {};
+  const Descriptor head(::open(high_water_path(store).c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string name = head.open() ? read_holder(head.get(), kNameInHead) : "";
+  return {ErrorCode::kUnavailable, path + ": held by " + (name.empty() ? "another process" : name) +
+                                       ", which has the store although its lock file was removed: that lets nobody in; end the process"};
 }
 
 }  // namespace margin::internal

@@ -2,25 +2,29 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "log/descriptor.h"
 #include "margin/result.h"
 
 namespace margin::internal {
 
-// Held until destroyed, or until the process ends, however it ends. The file stays and names its last holder.
+// Held until destroyed, or until the process ends, however it ends. STORE.lock stays and names its last holder. The other files that a
+// running server has open are locked too: whoever removes STORE.lock lets nobody in.
 class Lease {
  public:
-  // Locks PATH, made if it is not there, and writes into it who holds it. kUnavailable: another has it, named in the message;
-  // kNotFound: the file cannot be made.
-  [[nodiscard]] static Result<Lease> take(const std::string& path);
+  // Locks STORE.lock, made if it is not there, and writes into it who holds it; and of STORE.head and STORE.tail0 what is there.
+  // kUnavailable: another has it, named in the message; kNotFound: the file cannot be made.
+  [[nodiscard]] static Result<Lease> take(const std::string& store);
+  // Locks what has been made since, and writes behind what STORE.head says who holds the store. kUnavailable: another has it.
+  [[nodiscard]] Status extend(const std::string& store);
 
   Lease() = default;
-  void release() { file_ = Descriptor(); }
+  void release() { files_.clear(); }
 
  private:
-  explicit Lease(int descriptor) : file_(descriptor) {}
-  Descriptor file_;
+  Status lock_if_there(const std::string& path, const std::string& store);
+  std::vector<Descriptor> files_;
 };
 
 }  // namespace margin::internal

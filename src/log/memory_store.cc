@@ -75,7 +75,12 @@ Status MemoryStore::keep_snapshot(std::string_view pool, const StoredSnapshot& s
   Partition& partition = found->second;
   if (Status status = check_snapshot({std::string(pool), partition.first, partition.next()}, snapshot); !status) return status;
   partition.snapshots.insert_or_assign(snapshot.offset, snapshot);
-  while (partition.snapshots.size() > snapshots_kept_) partition.snapshots.erase(partition.snapshots.begin());
+  // Neither this one nor, where events are compacted away, the earliest: no fold could reach what came between them.
+  auto oldest = partition.snapshots.begin();
+  if (partition.first > 0) ++oldest;
+  while (partition.snapshots.size() > snapshots_kept_ && oldest != partition.snapshots.end()) {
+    oldest = oldest->first == snapshot.offset ? std::next(oldest) : partition.snapshots.erase(oldest);
+  }
   return {};
 }
 

@@ -77,6 +77,10 @@ Result<std::optional<Start>> start_at(EventLog& log, std::string_view pool, std:
   return offset == 0 ? std::optional<Start>(Start()) : std::nullopt;
 }
 
+std::string out_of_reach(std::string_view pool) {
+  return "pool " + internal::printable(pool) + ": holds an outcome that was reverted, from before the first retained state";
+}
+
 // From the first of `offsets` that serves.
 Result<RecoveredPool> recover_from(EventLog& log, std::string_view pool, const std::vector<std::uint64_t>& offsets, std::uint64_t until,
                                    const Pause& pause = {}) {
@@ -96,7 +100,7 @@ Result<RecoveredPool> recover_from(EventLog& log, std::string_view pool, const s
     const std::string why = findings.empty() ? "its first events are compacted away and it has no snapshot" : findings.front();
     return {ErrorCode::kCorrupt, name + "cannot be recovered: " + why};
   }
-  if (nearly->pool.needs_fold()) findings.push_back(name + "holds an outcome that was reverted, from before the first retained state");
+  if (nearly->pool.needs_fold()) findings.push_back(out_of_reach(pool));
   nearly->findings = std::move(findings);
   return std::move(*nearly);
 }
@@ -118,7 +122,14 @@ void verify_pool(EventLog& log, VerifiedPool& report) {
     if (!*kept || earlier.empty()) continue;
     const Result<RecoveredPool> folded = recover_from(log, pool, earlier, offset);
     if (!folded) return complain(folded.error());
-    if (folded->pool.digest() == digest_of((*kept)->bytes)) {
+    const Digest found = digest_of((*kept)->bytes);
+    bool same = folded->pool.digest() == found;
+    if (!same) {
+      // It may have been kept for a compaction that did not follow.
+      const Result<Pool> horizon = recover_horizon(log, pool, offset, report.position.next);
+      same = horizon && horizon->digest() == found;
+    }
+    if (same) {
       report.snapshots.push_back(offset);
     } else {
       report.findings.push_back("pool " + internal::printable(pool) + ": the snapshot at " + std::to_string(offset) +
@@ -128,6 +139,8 @@ void verify_pool(EventLog& log, VerifiedPool& report) {
   const Result<RecoveredPool> recovered = recover_from(log, pool, *offsets, report.position.next);
   if (!recovered) return complain(recovered.error());
   report.digest = recovered->pool.digest();
+  report.out_of_reach = recovered->pool.needs_fold();
+  if (report.out_of_reach) report.findings.push_back(out_of_reach(pool));
 }
 
 }  // namespace
@@ -139,6 +152,45 @@ Result<RecoveredPool> recover(EventLog& log, std::string_view pool, std::uint64_
   const Result<std::vector<std::uint64_t>> offsets = starts(log, *position, until);
   if (!offsets) return offsets.error();
   return recover_from(log, pool, *offsets, until, pause);
+}
+
+Result<std::uint64_t> earliest_start(EventLog& log, std::string_view pool) {
+  const Result<PoolPosition> position = position_of(log, pool);
+  if (!position) return position.error();
+  if (position->first == 0) return std::uint64_t{0};
+  const Result<std::vector<std::uint64_t>> offsets = starts(log, *position, position->next);
+  if (!offsets) return offsets.error();
+  if (offsets->empty()) {
+    return {ErrorCode::kCorrupt, "pool " + internal::printable(pool) + ": its first events are compacted away and it has no snapshot"};
+  }
+  return offsets->back();
+}
+
+Result<Pool> recover_horizon(EventLog& log, std::string_view pool, std::uint64_t at, std::uint64_t until, const Pause& pause) {
+  const Result<PoolPosition> position = position_of(log, pool);
+  if (!position) return position.error();
+  until = std::min(until, position->next);
+  const Result<std::uint64_t> earliest = earliest_start(log, pool);
+  if (!earliest) return earliest.error();
+  std::vector<std::string> findings;
+  const Result<std::optional<Start>> start = start_at(log, pool, *earliest, findings);
+  if (!start) return start.error();
+  if (!*start) return {ErrorCode::kCorrupt, findings.empty() ? "the earliest snapshot is missing" : findings.front()};
+  if (at < *earliest || at > until) {
+    return {ErrorCode::kConflict, "pool " + internal::printable(pool) + ": no state at " + std::to_string(at) +
+                                      " can be made, expected an offset from " + std::to_string(*earliest) + " to " +
+                                      std::to_string(until)};
+  }
+  std::string bytes;
+  const Result<Pool> folded =
+      fold([&] { return (*start)->pool(); },
+           [&](const std::function<void(const Event&)>& visit) { return each_event(log, pool, *earliest, until, visit, pause); },
+           [&](std::size_t events, const Pool& state) {
+             if (*earliest + events == at) bytes = state.snapshot();
+           });
+  if (!folded) return folded.error();
+  if (folded->needs_fold()) return {ErrorCode::kUnsupported, out_of_reach(pool)};
+  return Pool::restore(at == until ? folded->snapshot() : bytes);
 }
 
 bool Verification::sound() const {

@@ -29,12 +29,26 @@ struct RecoveredPool {
 [[nodiscard]] Result<RecoveredPool> recover(EventLog& log, std::string_view pool,
                                             std::uint64_t until = std::numeric_limits<std::uint64_t>::max(), const Pause& pause = {});
 
+// The earliest offset that a fold of the pool can start from: 0 while its first events are retained, else that of its earliest snapshot.
+// What a state there holds can no longer be taken back. kCorrupt: there is none.
+[[nodiscard]] Result<std::uint64_t> earliest_start(EventLog& log, std::string_view pool);
+
+// The state after all events before `at`, without what those before `until` take back: what folds may start from when the events before
+// `at` have been compacted away. It is made from the earliest start, over all events before `until`. Errors of recover; kUnsupported: the
+// pool has a revert out of reach.
+[[nodiscard]] Result<Pool> recover_horizon(EventLog& log, std::string_view pool, std::uint64_t at,
+                                           std::uint64_t until = std::numeric_limits<std::uint64_t>::max(), const Pause& pause = {});
+
 struct VerifiedPool {
   PoolPosition position;
   std::uint64_t events = 0;              // read and held against their checksums
   std::vector<std::uint64_t> snapshots;  // held against the fold of the events before them
   Digest digest;                         // of the recovered state
   std::vector<std::string> findings;     // empty: sound
+  bool out_of_reach = false;             // one of them is a revert out of reach, which is no damage
+
+  // Nothing is damaged or missing.
+  [[nodiscard]] bool whole() const { return findings.size() == (out_of_reach ? 1U : 0U); }
 };
 
 struct Verification {

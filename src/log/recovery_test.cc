@@ -95,6 +95,28 @@ TEST_F(RecoveryTest, ARevertOutOfReachIsReported) {
   EXPECT_TRUE(result.pool.needs_fold());
   ASSERT_EQ(result.findings.size(), 1);
   EXPECT_NE(result.findings[0].find("reverted"), std::string::npos);
+  const Verification verification = verify(log_).value();
+  EXPECT_FALSE(verification.sound());
+  EXPECT_EQ(verification.pools[0].findings, result.findings);
+  EXPECT_EQ(recover_horizon(log_, "p", live_.next()).error().code, ErrorCode::kUnsupported);
+}
+
+TEST_F(RecoveryTest, AStateAtTheHorizonIsWithoutWhatWasRevertedSince) {
+  const Uuid wrong = live_.task();
+  live_.tasks(3);
+  const std::uint64_t horizon = live_.next();
+  live_.tasks(3);
+  live_.put(OutcomeReverted{.feedback = wrong});
+  live_.tasks(2);
+  const Digest whole = recovered().pool.digest();
+  const std::string state = recover_horizon(log_, "p", horizon).value().snapshot();
+  EXPECT_NE(digest_of(state), recovered(horizon).pool.digest());
+  ASSERT_TRUE(log_.keep_snapshot("p", {horizon, state, digest_of(state)}).ok());
+  EXPECT_TRUE(verify(log_)->sound()) << "also before the compaction that it is for";
+  ASSERT_TRUE(log_.compact("p", horizon, AuditKept::kNothing).ok());
+  EXPECT_EQ(earliest_start(log_, "p").value(), horizon);
+  EXPECT_EQ(recovered().pool.digest(), whole);
+  EXPECT_FALSE(recovered().pool.needs_fold());
 }
 
 TEST_F(RecoveryTest, AfterCompactionTheStateIsTheSame) {

@@ -57,7 +57,7 @@ Result<Database> Database::open(const std::string& path, int flags) {
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   database.handle_.reset(handle);
-  if (code != SQLITE_OK) return {ErrorCode::kNotFound, path + ": cannot be opened: " + sqlite3_errstr(code)};
+  if (code != SQLITE_OK) return {ErrorCode::kNotFound, std::string("cannot be opened: ") + sqlite3_errstr(code)};
   sqlite3_extended_result_codes(handle, 1);
   return database;
 }

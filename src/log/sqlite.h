@@ -66,7 +66,7 @@ class Statement {
 class Database {
  public:
   Database() = default;
-  // kNotFound: cannot be opened.
+  // kNotFound: cannot be opened. Whoever opens it names it.
   [[nodiscard]] static Result<Database> open(const std::string& path, int flags);
 
   [[nodiscard]] Status execute(const char* sql);

@@ -119,7 +119,10 @@ TEST_F(SqliteCommitTest, ATailThatCannotBeReadBackIsNotEmptied) {
   const Status settled = log_->settle();
   ASSERT_FALSE(settled.ok()) << "what was acknowledged would be gone";
   EXPECT_EQ(settled.error().code, ErrorCode::kCorrupt);
-  EXPECT_FALSE(append_now(*log_, "p", numbered_event(events)).ok());
+  const auto refused = append_now(*log_, "p", numbered_event(events));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(refused.error().message.find("the tail is damaged"), std::string::npos) << refused.error().message;
   put(place, 'm');
   EXPECT_TRUE(log_->settle().ok());
   EXPECT_EQ(log_->read("p", 0, 100'000)->size(), events);

@@ -4,11 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "log/codec.h"
 #include "log/limits.h"
+#include "log/recovery.h"
+#include "log/replacement.h"
 #include "log/store_format.h"
 
 namespace margin {
@@ -41,12 +46,25 @@ std::string file_behind(const std::string& path) {
   return file.string();
 }
 
+// Every record, every snapshot and what they come to, as `margin state verify` does.
+Status check_whole(const std::string& path) {
+  const Result<std::unique_ptr<SqliteLog>> log = SqliteLog::look(path);
+  if (!log) return log.error();
+  if (Status status = (*log)->check_file(); !status) return status;
+  const Result<Verification> verification = verify(**log);
+  if (!verification) return verification.error();
+  for (const VerifiedPool& pool : verification->pools) {
+    if (!pool.whole()) return {ErrorCode::kCorrupt, pool.findings.front()};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path, const SqliteLogOptions& options) {
   const std::string path = file_behind(named_path);
   std::unique_ptr<SqliteLog> log(new SqliteLog(path));
-  Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(path));
+  Result<internal::Lease> lease = internal::Lease::take(path);
   if (!lease) return lease.error();
   log->lease_ = std::move(lease).value();
   internal::TailedWriter& writer = log->writer_;
@@ -57,6 +75,7 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path
                                                 .put_on_disk = options.put_on_disk,
                                                 .let_others_in = options.let_others_in};
   if (Status status = writer.open(path, writing); !status) return status.error();
+  if (Status status = log->lease_.extend(path); !status) return status.error();
   if (Status status = log->reader_.open(path, options.busy_wait); !status) return named(path, status.error());
   internal::CommitQueue::Store store{
       .commit = [&writer](std::span<internal::Waiting> batch) { return writer.commit(batch); },
@@ -216,7 +235,11 @@ Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept
 
 Status SqliteLog::backup(const std::string& target) {
   if (file_bytes(target) > 0) return {ErrorCode::kConflict, target + ": exists; a backup replaces nothing"};
-  return copy_to(target, [] {});
+  return copy_to(target, [&target](const std::string& copy) -> Status {
+    if (Status status = internal::put_file_on_disk(copy); !status) return status;
+    if (rename(copy.c_str(), target.c_str()) != 0) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
+    return internal::put_names_on_disk(target);
+  });
 }
 
 Status SqliteLog::restore(const std::string& backup, const std::string& named_target) {
@@ -224,19 +247,16 @@ Status SqliteLog::restore(const std::string& backup, const std::string& named_ta
   const Result<std::unique_ptr<SqliteLog>> source = look(backup);
   if (!source) return source.error();
   if (Status status = (*source)->check_file(); !status) return named(backup, status.error());
-  const Result<internal::Lease> lease = internal::Lease::take(internal::lock_path(target));
+  const Result<internal::Lease> lease = internal::Lease::take(target);
   if (!lease) return lease.error();
-  // A journal would be taken for the copy's own, and the number of what was acknowledged is that of another history.
-  return (*source)->copy_to(target, [&target] {
-    for (const std::string& stale : {target + "-wal", target + "-shm", internal::high_water_path(target), internal::tail_path(target, 0),
-                                     internal::tail_path(target, 1)}) {
-      unlink(stale.c_str());
-    }
+  return (*source)->copy_to(target, [&](const std::string& copy) -> Status {
+    if (Status sound = check_whole(copy); !sound) return named(backup, sound.error());
+    return internal::replace_store(copy, target);
   });
 }
 
 // Beside the target first: a copy that was cut off must not look like one.
-Status SqliteLog::copy_to(const std::string& target, const std::function<void()>& before_renaming) {
+Status SqliteLog::copy_to(const std::string& target, const std::function<Status(const std::string& copy)>& put_in_place) {
   const std::string partial = target + ".partial";
   const auto remove = [&partial] {
     for (const char* suffix : {"", "-wal", "-shm"}) unlink((partial + suffix).c_str());
@@ -254,10 +274,10 @@ Status SqliteLog::copy_to(const std::string& target, const std::function<void()>
     // Without its journal, which goes when all of it is in the file, the copy would not be whole.
     if (status.ok() && file_bytes(partial + "-wal") > 0) status = {ErrorCode::kUnavailable, "its journal cannot be put into it"};
   }
-  if (status.ok()) before_renaming();
-  if (status.ok() && rename(partial.c_str(), target.c_str()) == 0) return {};
+  if (status.ok()) status = put_in_place(partial);
+  if (status.ok()) return {};
   remove();
-  return status.ok() ? Status(ErrorCode::kUnavailable, target + ": cannot be made") : named(target, status.error());
+  return named(target, status.error());
 }
 
 Status SqliteLog::shrink() {

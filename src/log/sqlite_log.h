@@ -47,7 +47,8 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] const std::string& warning() const { return writer_.warning(); }
   // Copies the store, as it is at this moment, to the new file `target`. kConflict: it exists.
   [[nodiscard]] Status backup(const std::string& target);
-  // Puts a copy of the store `backup` in the place of `target`, which no server may have. What stood there is lost.
+  // Puts a copy of the store `backup` in the place of `target`, which no server may have. What stood there is lost, when the copy has been
+  // read whole, as `margin state verify` does, and is on the disk in its place.
   // kUnavailable: a server has it; kCorrupt, kUnsupported: the backup is not whole; nothing has changed then.
   [[nodiscard]] static Status restore(const std::string& backup, const std::string& target);
   // Gives the room of compacted events back to the disk.
@@ -79,7 +80,8 @@ class SqliteLog final : public EventLog {
  private:
   explicit SqliteLog(std::string path) : path_(std::move(path)) {}
 
-  Status copy_to(const std::string& target, const std::function<void()>& before_renaming);
+  // `put_in_place` gets the copy, which goes when it fails.
+  Status copy_to(const std::string& target, const std::function<Status(const std::string& copy)>& put_in_place);
   // What is left to do of a snapshot that was begun.
   Status write_snapshot(std::int64_t number, SnapshotToKeep snapshot, const Pause& pause);
   // Repeats a step with the file, letting others use it in between, until it returns false.

@@ -88,6 +88,34 @@ TEST_F(SqliteLogTest, ASecondServerIsRefusedByTheNameOfTheFirst) {
   EXPECT_TRUE(SqliteLog::open(path()).ok());
 }
 
+TEST_F(SqliteLogTest, WhoRemovesTheLockFileLetsNobodyIn) {
+  open();
+  commit(0, 10);
+  const auto refused = [this] {
+    remove(path() + ".lock");
+    const auto second = SqliteLog::open(path());
+    return second ? Error{ErrorCode::kConflict, "it opened"} : second.error();
+  };
+  for (int i = 0; i < 2; ++i) {
+    const Error error = refused();
+    EXPECT_EQ(error.code, ErrorCode::kUnavailable) << error.message;
+    EXPECT_NE(error.message.find("process " + std::to_string(getpid())), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("lets nobody in"), std::string::npos) << error.message;
+  }
+  ASSERT_TRUE(log_->backup(folder_.file("backup.db")).ok());
+  remove(path() + ".lock");
+  EXPECT_EQ(SqliteLog::restore(folder_.file("backup.db"), path()).error().code, ErrorCode::kUnavailable);
+  commit(10, 20);
+  remove(path() + ".head");
+  EXPECT_EQ(refused().code, ErrorCode::kUnavailable) << "the tail is locked too";
+  commit(20, 30);
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 30);
+  crash();
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 30) << "files that a crash has left are free";
+}
+
 TEST_F(SqliteLogTest, OneMayLookBesideAServerButNotWrite) {
   open();
   append(0, 3);
@@ -160,6 +188,52 @@ TEST_F(SqliteLogTest, AFlippedByteInTheJournalIsFoundAlthoughSqliteDropsWhatFoll
   const Error error = refusal();
   EXPECT_EQ(error.code, ErrorCode::kCorrupt);
   EXPECT_NE(error.message.find("50 events were acknowledged"), std::string::npos) << error.message;
+  EXPECT_EQ(content_of(path() + "-wal"), journal) << "what is refused stays as it was";
+  journal[journal.size() / 2] ^= 1;
+  std::ofstream(path() + "-wal", std::ios::binary) << journal;
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 50);
+}
+
+TEST_F(SqliteLogTest, ADamagedTailThatIsRefusedStaysAsItWas) {
+  open();
+  append(0, 20);
+  commit(20, 50);
+  crash();
+  const std::string journal = content_of(path() + "-wal");
+  std::string tail = content_of(path() + ".tail0");
+  const std::string file = tail.find("model 30") != std::string::npos ? ".tail0" : ".tail1";
+  tail = content_of(path() + file);
+  const std::size_t at = tail.find("model 30");
+  ASSERT_NE(at, std::string::npos);
+  tail[at] ^= 1;
+  std::ofstream(path() + file, std::ios::binary) << tail;
+  EXPECT_EQ(refusal().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(content_of(path() + file), tail);
+  EXPECT_EQ(content_of(path() + "-wal"), journal);
+  tail[at] ^= 1;
+  std::ofstream(path() + file, std::ios::binary) << tail;
+  open();
+  EXPECT_EQ(log_->read("p", 0, 100)->size(), 50);
+}
+
+TEST_F(SqliteLogTest, ATailOfANewerMarginIsRefusedByNameAndStays) {
+  open();
+  append(0, 5);
+  commit(5, 10);
+  crash();
+  const std::string file = content_of(path() + ".tail0").starts_with("MRGNTAIL") ? ".tail0" : ".tail1";
+  std::string tail = content_of(path() + file);
+  ASSERT_TRUE(tail.starts_with("MRGNTAIL"));
+  tail[8] = 2;
+  std::ofstream(path() + file, std::ios::binary) << tail;
+  remove(path() + ".head");
+  const Error error = refusal();
+  EXPECT_EQ(error.code, ErrorCode::kUnsupported);
+  EXPECT_NE(error.message.find(file + " has format 2, this binary reads up to 1: it needs a newer margin"), std::string::npos)
+      << error.message;
+  EXPECT_EQ(content_of(path() + file), tail);
+  EXPECT_EQ(SqliteLog::look(path()).value()->pools().error().code, ErrorCode::kUnsupported);
 }
 
 TEST_F(SqliteLogTest, AMissingJournalIsFound) {
@@ -207,6 +281,48 @@ TEST_F(SqliteLogTest, WithDurabilityProcessALostEndIsAWarning) {
   const std::size_t left = log_->read("p", 0, 100)->size();
   EXPECT_GE(left, 10);
   EXPECT_LT(left, 50);
+}
+
+TEST_F(SqliteLogTest, WithDurabilityProcessWhatIsLeftOfADamagedEndIsKeptAFewTimes) {
+  const auto damage = [this](std::uint64_t first) {
+    open({.durability = Durability::kProcess});
+    append(first, first + 10);
+    commit(first + 10, first + 20);
+    crash();
+    std::filesystem::resize_file(path() + "-wal", std::filesystem::file_size(path() + "-wal") - 1);
+    std::string journal = content_of(path() + "-wal");
+    open({.durability = Durability::kProcess});
+    EXPECT_NE(log_->warning().find("events were acknowledged"), std::string::npos) << log_->warning();
+    return journal;
+  };
+  std::uint64_t next = 0;
+  std::vector<std::string> journals;
+  for (int set = 1; set <= 4; ++set) {
+    journals.push_back(damage(next));
+    EXPECT_NE(log_->warning().find("-wal.damaged" + std::to_string(set)), std::string::npos) << log_->warning();
+    EXPECT_NE(log_->warning().find(".tail"), std::string::npos) << log_->warning();
+    next = log_->pools()->empty() ? 0 : log_->pools()->front().next;
+  }
+  damage(next);
+  EXPECT_NE(log_->warning().find("is not kept"), std::string::npos) << log_->warning();
+  for (int set = 1; set <= 4; ++set)
+    EXPECT_EQ(content_of(path() + "-wal.damaged" + std::to_string(set)), journals[static_cast<std::size_t>(set - 1)]);
+  EXPECT_FALSE(std::filesystem::exists(path() + "-wal.damaged5"));
+}
+
+TEST_F(SqliteLogTest, AnOldCopyAfterACleanStopIsRefusedAlsoWithDurabilityProcess) {
+  open({.durability = Durability::kProcess});
+  append(0, 10);
+  log_.reset();
+  copy_file(path(), folder_.file("old"));
+  open({.durability = Durability::kProcess});
+  append(10, 20);
+  log_.reset();
+  copy_file(folder_.file("old"), path(), copy_options::overwrite_existing);
+  const auto refused = SqliteLog::open(path(), {.durability = Durability::kProcess});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(refused.error().message.find("20 events were acknowledged, and 10 are in it"), std::string::npos) << refused.error().message;
 }
 
 TEST_F(SqliteLogTest, AnEmptyFileInPlaceOfTheStoreIsRefused) {

@@ -71,6 +71,11 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
   // A journal that is there is the writer's to put away, and may be evidence.
   if (!at_rest) sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   const Result<bool> empty = check_format(database_);
+  if (!empty && !at_rest && sqlite3_db_readonly(database_.handle(), "main") == 1 && access((path + "-shm").c_str(), F_OK) != 0) {
+    return {ErrorCode::kUnavailable, "its journal (" + path + "-wal) cannot be read where nothing may be written (" +
+                                         empty.error().message +
+                                         "): copy the store with all files beside it to where it may be, and look there"};
+  }
   if (!empty) return empty.error();
   if (*empty) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
   const Result<Contents> contents = contents_of(database_);

@@ -43,42 +43,56 @@ Status put_names_on_disk(const std::string& store) {
 }
 
 Status SqliteWriter::open(const std::string& path, const Options& options) {
+  Status status = open_unchanged(path, options);
+  return status.ok() ? begin() : std::move(status);
+}
+
+Status SqliteWriter::open_unchanged(const std::string& path, const Options& options) {
+  path_ = path;
   options_ = options;
-  Status status = open_database(path, options);
+  Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
+  if (!database) return database.error();
+  database_ = std::move(database).value();
+  sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (sqlite3_db_readonly(database_.handle(), "main") == 1) return {ErrorCode::kUnavailable, "the store is read-only"};
+  sqlite3_busy_timeout(database_.handle(), static_cast<int>(options.busy_wait.count()));
+  const Result<bool> empty = check_format(database_);
+  if (!empty) return empty.error();
+  empty_ = *empty;
+  return {};
+}
+
+Status SqliteWriter::begin() {
+  sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  Status status = begin_database();
   if (status.ok()) status = prepare();
-  if (status.ok()) status = open_journal(path);
+  if (status.ok()) status = open_journal();
   // A snapshot that was being written when the process ended; finish_snapshot never came.
   if (status.ok()) status = database_.execute("DELETE FROM snapshots WHERE complete = 0");
   return status;
 }
 
-Status SqliteWriter::open_database(const std::string& path, const Options& options) {
-  Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
-  if (!database) return database.error();
-  database_ = std::move(database).value();
-  if (sqlite3_db_readonly(database_.handle(), "main") == 1) return {ErrorCode::kUnavailable, "the store is read-only"};
-  sqlite3_busy_timeout(database_.handle(), static_cast<int>(options.busy_wait.count()));
-  const Result<bool> empty = check_format(database_);
-  if (!empty) return empty.error();
+Status SqliteWriter::begin_database() {
   // Transactions do not wait for the disk; put_on_disk() does. The size of pages is that of a new store: rows are large, and written once.
   std::string settings = "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL";
-  if (options.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options.pages_max);
+  if (options_.pages_max > 0) settings += "; PRAGMA max_page_count = " + std::to_string(options_.pages_max);
   if (Status status = database_.execute(settings.c_str()); !status) return status;
   const Result<std::int64_t> page_bytes = database_.integer("PRAGMA page_size");
   if (!page_bytes) return page_bytes.error();
   page_bytes_ = *page_bytes;
   sqlite3_wal_hook(database_.handle(), note_journal_pages, &journal_pages_);
-  paced_file_.pace(database_.handle(), PacedFile::Which::kFile, options.breathe);
-  if (!*empty) return upgrade(database_);
+  paced_file_.pace(database_.handle(), PacedFile::Which::kFile, options_.breathe);
+  if (!empty_) return upgrade(database_);
   if (Status status = make_tables(database_); !status) return status;
+  empty_ = false;
   // The tables at least do not depend on the journal.
   return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 // By now SQLite has made it.
-Status SqliteWriter::open_journal(const std::string& path) {
+Status SqliteWriter::open_journal() {
   paced_journal_.pace(database_.handle(), PacedFile::Which::kJournal, options_.breathe);
-  journal_ = Descriptor(::open((path + "-wal").c_str(), O_RDWR | O_CLOEXEC));
+  journal_ = Descriptor(::open((path_ + "-wal").c_str(), O_RDWR | O_CLOEXEC));
   if (journal_.open()) return {};
   return {ErrorCode::kUnavailable, std::string("its journal cannot be opened: ") + std::strerror(errno)};
 }
@@ -107,9 +121,13 @@ Status SqliteWriter::prepare() {
            Wanted{replace_snapshots_,
                   "DELETE FROM snapshots AS old WHERE old.snapshot <> ?1 AND EXISTS (SELECT 1 FROM snapshots AS new "
                   "WHERE new.snapshot = ?1 AND new.pool = old.pool AND new.offset = old.offset)"},
+           // Neither this one nor, where events are compacted away, the earliest: no fold could reach what came between them.
            Wanted{trim_snapshots_,
-                  "DELETE FROM snapshots WHERE snapshot IN (SELECT snapshot FROM snapshots WHERE complete = 1 AND pool = "
-                  "(SELECT pool FROM snapshots WHERE snapshot = ?1) ORDER BY offset DESC LIMIT -1 OFFSET ?2)"},
+                  "WITH own AS (SELECT snapshot, offset, snapshot = ?1 OR (offset = (SELECT min(offset) FROM snapshots AS any WHERE "
+                  "any.pool = pools.pool AND any.complete = 1) AND first > 0) AS stays FROM snapshots JOIN pools USING (pool) "
+                  "WHERE complete = 1 AND pool = (SELECT pool FROM snapshots WHERE snapshot = ?1)) "
+                  "DELETE FROM snapshots WHERE snapshot IN (SELECT snapshot FROM own ORDER BY stays DESC, offset DESC LIMIT -1 OFFSET ?2) "
+                  "AND snapshot NOT IN (SELECT snapshot FROM own WHERE stays)"},
            Wanted{drop_old_snapshots_, "DELETE FROM snapshots WHERE pool = ?1 AND offset < ?2"},
            Wanted{drop_parts_,
                   "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE snapshot NOT IN "
@@ -126,6 +144,7 @@ Status SqliteWriter::prepare() {
 
 Result<std::map<std::string, std::uint64_t, std::less<>>> SqliteWriter::ends() {
   std::map<std::string, std::uint64_t, std::less<>> ends;
+  if (empty_) return ends;
   Statement statement;
   if (Status status = database_.prepare(statement, (std::string("SELECT name, next FROM (") + kPartitions + ")").c_str()); !status) {
     return status.error();

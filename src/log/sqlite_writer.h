@@ -43,11 +43,15 @@ class SqliteWriter {
 
   // Opens the store, made if it is not there. kCorrupt: not a store; kUnsupported: of a newer margin; kUnavailable, kNotFound.
   [[nodiscard]] Status open(const std::string& path, const Options& options);
+  // The same in two steps. After the first nothing has changed, neither in the store nor in its journal, which may be evidence and stays
+  // also when the store is let go of: contents() and ends() may be asked, and begin() is called or nothing else.
+  [[nodiscard]] Status open_unchanged(const std::string& path, const Options& options);
+  [[nodiscard]] Status begin();
   // Puts the journal into the store.
   void close();
 
   // What is in the store.
-  [[nodiscard]] Result<Contents> contents() { return contents_of(database_); }
+  [[nodiscard]] Result<Contents> contents() { return empty_ ? Result<Contents>(Contents{}) : contents_of(database_); }
   // The end of each pool.
   [[nodiscard]] Result<std::map<std::string, std::uint64_t, std::less<>>> ends();
 
@@ -99,8 +103,8 @@ class SqliteWriter {
   using Partitions = std::map<std::string, Partition, std::less<>>;
 
   Status prepare();
-  Status open_database(const std::string& path, const Options& options);
-  Status open_journal(const std::string& path);
+  Status begin_database();
+  Status open_journal();
   Result<Partitions::iterator> partition(std::string_view pool);
   Status insert(std::span<const TailRecord> records);
   void hand_journal_to_disk();
@@ -115,7 +119,9 @@ class SqliteWriter {
   // Runs `work` in a transaction; when it fails, forgets what is known of the store.
   Status in_transaction(const std::function<Status()>& work);
 
+  std::string path_;
   Options options_;
+  bool empty_ = true;  // no store yet
   // Before the connection, which uses them.
   PacedFile paced_file_;
   PacedFile paced_journal_;

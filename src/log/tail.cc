@@ -71,6 +71,7 @@ TailReader::TailReader(int file, const Digest& store, Options options)
   if (file < 0 || fstat(file, &found) != 0) return;
   file_bytes_ = std::min(static_cast<std::uint64_t>(found.st_size), options.bytes_max);
   if (!fill(kTailHead)) return;
+  if (at_hand(0).starts_with(kMagic)) format_ = integer_at<std::uint32_t>(at_hand(0), kMagic.size());
   const auto turn = integer_at<std::uint64_t>(at_hand(0), kMagic.size() + 8);
   const std::string head = head_of(turn, store);
   if (!at_hand(0).starts_with(head)) return;
@@ -156,6 +157,10 @@ Result<TailContent> TailContent::read(const std::string& store_path, const Diges
     TailReader reader(descriptor.get(), store);
     const std::span<const TailRecord> records = reader.next(std::numeric_limits<std::size_t>::max());
     if (reader.failed()) return unreadable();
+    if (reader.format() > kTailFormat) {
+      return {ErrorCode::kUnsupported, path + " has format " + std::to_string(reader.format()) + ", this binary reads up to " +
+                                           std::to_string(kTailFormat) + ": it needs a newer margin"};
+    }
     parts[file].records.assign(records.begin(), records.end());
     parts[file].turn = reader.turn();
     parts[file].bytes = std::move(reader).room();

@@ -54,6 +54,8 @@ class TailReader {
   // The records of the next frames, those of at least `bytes_min` together unless there are no more; empty at the end. Valid until the
   // next call.
   [[nodiscard]] std::span<const TailRecord> next(std::size_t bytes_min);
+  // Of the file; 0: not a tail.
+  [[nodiscard]] std::uint32_t format() const { return format_; }
   // Where the frames end that were read.
   [[nodiscard]] std::uint64_t end() const { return read_ - at_hand_ + taken_; }
   // Whether the system refused to read the file, which is no end of it. errno says why.
@@ -72,6 +74,7 @@ class TailReader {
 
   int file_;
   std::uint64_t file_bytes_ = 0;
+  std::uint32_t format_ = 0;
   std::uint64_t turn_ = 0;
   std::uint64_t chain_ = 0;
   std::uint64_t read_ = 0;  // of the file
@@ -88,7 +91,7 @@ class TailReader {
 class TailContent {
  public:
   TailContent() = default;
-  // kUnavailable: a file is there and cannot be read.
+  // kUnavailable: a file is there and cannot be read; kUnsupported: it was written by a newer margin.
   [[nodiscard]] static Result<TailContent> read(const std::string& store_path, const Digest& store);
 
   [[nodiscard]] const std::vector<TailRecord>& records() const { return records_; }

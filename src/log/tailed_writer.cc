@@ -1,11 +1,14 @@
 #include "log/tailed_writer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "log/background_priority.h"
+#include "log/evidence.h"
 #include "log/store_format.h"
 #include "log/stored_row.h"
 
@@ -53,16 +56,32 @@ Status TailedWriter::open_store(const std::string& path, const Options& options)
       .busy_wait = options.busy_wait, .snapshots_kept = options.snapshots_kept, .pages_max = options.pages_max, .breathe = [this] {
         breathe();
       }};
-  if (Status status = writer_.open(path, writing); !status) return status;
-  const Result<Contents> contents = writer_.contents();
+  // A store that is gone is not made anew in its place without a word.
+  if (access(path.c_str(), F_OK) != 0) {
+    if (Status status = check_acknowledged(path, HighWater::read(high_water_path(path)), {}, warning_); !status) return status;
+  }
+  if (Status status = writer_.open_unchanged(path, writing); !status) return status;
+  Result<Contents> contents = writer_.contents();
   if (!contents) return contents.error();
   auto ends = writer_.ends();
   if (!ends) return ends.error();
   ends_ = std::move(*ends);
   const Result<TailContent> left = TailContent::read(path, contents->name);
   if (!left) return left.error();
-  if (Status status = take_over(*left); !status) return status;
-  if (Status status = check_high_water(path); !status) return status;
+  const std::vector<TailRecord> more = following(*left);
+  contents->records += more.size();
+  if (Status status = check_high_water(path, *contents); !status) return status;
+  if (!warning_.empty()) {
+    const Result<std::string> kept = keep_damaged(path);
+    if (!kept) return kept.error();
+    warning_ += "; " + *kept;
+  }
+  // Until here nothing has changed: what is refused can be looked into, and tried again.
+  if (Status status = writer_.begin(); !status) return status;
+  if (Status status = more.empty() ? Status() : writer_.add(more); !status) return status;
+  contents = writer_.contents();
+  if (!contents) return contents.error();
+  acknowledged_ = {.store = contents->name, .records = contents->records, .on_disk = options_.sync};
   // What it held must be there for good before it is emptied.
   if (Status status = writer_.put_on_disk(); !status) return status;
   // Never too much: what a process before had acknowledged without the disk counts as on it from here on.
@@ -72,7 +91,7 @@ Status TailedWriter::open_store(const std::string& path, const Options& options)
 }
 
 // Records behind a gap are of another history; whether any is missing is what the number of acknowledged events tells.
-Status TailedWriter::take_over(const TailContent& left) {
+std::vector<TailRecord> TailedWriter::following(const TailContent& left) {
   std::vector<TailRecord> following;
   for (const TailRecord& record : left.records()) {
     std::uint64_t& end = ends_.try_emplace(std::string(record.pool), 0).first->second;
@@ -80,17 +99,14 @@ Status TailedWriter::take_over(const TailContent& left) {
     ++end;
     following.push_back(record);
   }
-  return following.empty() ? Status() : writer_.add(following);
+  return following;
 }
 
-Status TailedWriter::check_high_water(const std::string& path) {
-  const Result<Contents> contents = writer_.contents();
-  if (!contents) return contents.error();
-  acknowledged_ = {.store = contents->name, .records = contents->records, .on_disk = options_.sync};
+Status TailedWriter::check_high_water(const std::string& path, const Contents& there) {
   Result<HighWater> file = HighWater::open(high_water_path(path));
   if (!file) return file.error();
   high_water_ = std::move(file).value();
-  return check_acknowledged(path, high_water_.read(), acknowledged_, warning_);
+  return check_acknowledged(path, high_water_.read(), {.store = there.name, .records = there.records}, warning_);
 }
 
 void TailedWriter::close() {
@@ -103,9 +119,15 @@ void TailedWriter::close() {
   changed_.notify_all();
   thread_.join();
   // Where this fails the events stay in the tail, for the next start.
-  static_cast<void>(carry_everything_over(Left::kBytes));
+  Status carried = carry_everything_over(Left::kBytes);
+  // From here on no power failure takes any of it, so that an older copy in its place is found.
+  if (carried.ok()) carried = writer_.put_on_disk();
   tail_.close();
   writer_.close();
+  if (carried.ok() && !acknowledged_.on_disk) {
+    acknowledged_.on_disk = true;
+    high_water_.write(acknowledged_);
+  }
 }
 
 Status TailedWriter::commit(std::span<Waiting> batch) {
@@ -114,7 +136,8 @@ Status TailedWriter::commit(std::span<Waiting> batch) {
     const auto began = Clock::now();
     Status status = tail_damaged_ ? carry_all_over() : settle();
     held_up_ns_ += std::chrono::nanoseconds(Clock::now() - began).count();
-    if (!status) return status;
+    // Also where the tail is damaged: it is no fault of the batch, and an operator may put it right.
+    if (!status) return {ErrorCode::kUnavailable, status.error().message};
   }
   return write(batch);
 }

@@ -78,8 +78,10 @@ class TailedWriter {
 
  private:
   Status open_store(const std::string& path, const Options& options);
-  Status take_over(const TailContent& left);
-  Status check_high_water(const std::string& path);
+  // What the tail holds and the file does not.
+  std::vector<TailRecord> following(const TailContent& left);
+  // `there`: what is in the store, its tail included.
+  Status check_high_water(const std::string& path, const Contents& there);
   Status write(std::span<Waiting> batch);
   void acknowledge(std::size_t events);
   Status carry_all_over();

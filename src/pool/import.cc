@@ -74,7 +74,8 @@ Status check_room_for(const Members& members, const Cells& cells, const PoolConf
 ApplyResult PoolState::on(const StateImported& event, Context) {
   if (!(event.trust > 0.0 && event.trust <= 1.0)) return refused(out_of_range("trust", event.trust, "a number in (0, 1]"));
   if (cells.size() > 0) {
-    return refused(ErrorCode::kConflict, "state: this pool has made decisions of its own; expected one that has not");
+    return refused(ErrorCode::kConflict,
+                   "state: this pool has made decisions of its own or taken over a state before; expected one that has not");
   }
   auto state = load_whole(event.state);
   if (!state) return refused(state.error());

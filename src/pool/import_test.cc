@@ -96,7 +96,7 @@ TEST_F(ImportTest, StateIsRefusedWithTheReason) {
 
   life(5);
   const ApplyResult late = apply(StateImported{.state = state});
-  EXPECT_EQ(late.error->message, "state: this pool has made decisions of its own; expected one that has not");
+  EXPECT_EQ(late.error->message, "state: this pool has made decisions of its own or taken over a state before; expected one that has not");
 }
 
 TEST_F(ImportTest, ModelsThatJoinedBeforeStay) {

@@ -90,7 +90,7 @@ Result<Pool> Pool::restore(std::string_view bytes) {
   return Pool(std::make_unique<State>(std::move(**state)));
 }
 
-Result<Pool> fold(const PoolSource& start, const EventSource& events) {
+Result<Pool> fold(const PoolSource& start, const EventSource& events, const FoldWatcher& watch) {
   // First as they come, to learn what the reverts take back. That does not depend on what other reverts take back: every feedback leaves
   // its mark with the decision, reverted or not.
   Result<Pool> pool = start();
@@ -99,6 +99,7 @@ Result<Pool> fold(const PoolSource& start, const EventSource& events) {
   bool again = false;
   std::size_t index = 0;
   Status status = events([&](const Event& event) {
+    if (watch) watch(index, *pool);
     const ApplyResult result = pool->apply(event);
     again |= result.status == ApplyStatus::kRefold;
     for (const Uuid feedback : result.reverted) reverted_at[feedback] = index;
@@ -111,6 +112,7 @@ Result<Pool> fold(const PoolSource& start, const EventSource& events) {
   if (!pool) return pool;
   index = 0;
   status = events([&](const Event& event) {
+    if (watch) watch(index, *pool);
     const auto revert = reverted_at.find(event.id);
     pool->state_->apply(event, revert != reverted_at.end() && index < revert->second);
     ++index;

@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::chrono::seconds kStreamPing{15};
 constexpr std::chrono::hours kRetainEvery{1};
+constexpr std::chrono::seconds kLookAtStoreEvery{1};
 constexpr std::chrono::seconds kFlushPatience{2};
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::uint64_t kLongJournalBytes = std::uint64_t{128} << 20;  // docs/event_log.md#the-sqlite-store
@@ -128,6 +129,7 @@ class Daemon {
     watch_signals();
     ping();
     retain();
+    look_at_store();
     const std::string host = address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
     const std::string url = (server_->tls() ? "https://" : "http://") + host + ":" + std::to_string(server_->port());
     warn_of_keys(false);
@@ -211,6 +213,17 @@ class Daemon {
                       {"held_up_seconds", std::chrono::duration<double>(figures.held_up).count()}});
   }
 
+  // Requests hear of each failure; the log of each change.
+  void look_at_store() {
+    const Status writable = log_->writable();
+    if (writable.ok() != store_writable_) {
+      store_writable_ = writable.ok();
+      store_writable_ ? journal_.info("the store can be written again")
+                      : journal_.warning("the store cannot be written", {{"reason", writable.error().message}});
+    }
+    store_watch_ = loop_.after(kLookAtStoreEvery, [this] { look_at_store(); });
+  }
+
   void retain() {
     if (config_.store.retain_days > 0) {
       constexpr std::array kKept = {AuditKept::kEverything, AuditKept::kWithoutAnswers, AuditKept::kNothing};
@@ -286,6 +299,8 @@ class Daemon {
   std::unique_ptr<DemoQuiz> quiz_;
   http::Timer pinger_;
   http::Timer retainer_;
+  http::Timer store_watch_;
+  bool store_writable_ = true;
 };
 
 }  // namespace

@@ -318,9 +318,8 @@ void revert_feedback(App& app, const Call& call) {
   if (auto fault = in.finish()) return call.answer->refuse(*fault);
   ServedPool* pool = find_pool(app, call, pool_name);
   if (pool == nullptr) return;
-  if (id) {
-    if (Status status = app.service().can_revert(*pool, *id); !status) return call.answer->refuse(status.error());
-  }
+  if (Status status = id ? app.service().can_revert(*pool, *id) : app.service().can_revert(*pool, *source); !status)
+    return call.answer->refuse(status.error());
   Prepared prepared = app.service().prepare(*pool, OutcomeReverted{.feedback = id, .source = source ? std::string(*source) : ""});
   prepared.note = call.caller.source;
   const Status taken = app.service().commit(std::move(prepared), [answer = call.answer](const Result<Applied>& applied) {

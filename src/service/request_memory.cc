@@ -19,6 +19,12 @@ void RequestMemory::settle(const RequestMark& mark, Uuid event) {
   if (const auto found = known_.find(mark.key); found != known_.end() && found->second.event == event) found->second.settled = true;
 }
 
+bool RequestMemory::recall_earlier(const RequestMark& mark, Uuid event) {
+  if (known_.size() >= count_max_) return false;
+  if (known_.try_emplace(mark.key, Known{mark.body, event, true}).second) order_.push_front(mark.key);
+  return true;
+}
+
 void RequestMemory::forget(const Digest& key) { known_.erase(key); }
 
 void RequestMemory::set_count_max(std::size_t count_max) {

@@ -30,6 +30,8 @@ class RequestMemory {
   void begin(const RequestMark& mark, Uuid event);
   // It is in the log.
   void settle(const RequestMark& mark, Uuid event);
+  // One of before all that are known, in the log since; false: there is no room for it. For who reads a log from its end.
+  bool recall_earlier(const RequestMark& mark, Uuid event);
   // It failed and may be tried again.
   void forget(const Digest& key);
   // The oldest beyond it are forgotten.

@@ -1,8 +1,11 @@
 #include "service/service.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "base/check.h"
 #include "base/digest_stream.h"
@@ -13,6 +16,12 @@ namespace {
 
 // Records read at a time.
 constexpr std::size_t kPage = 4096;
+
+// Beyond the events that are recalled anyway, the search for requests may take so long at a start.
+constexpr std::chrono::seconds kRecallPatience{1};
+
+// And for nothing but to see whether there are reverts, beside others who must not wait.
+constexpr std::size_t kSearchedAtOnce = 256;
 
 // A small event's record. After a snapshot of so many times this, as many events come before the next: however large a state grows, its
 // snapshots do not come to much more than the log itself, and what recovery reads behind the last one not to much more than that one.
@@ -43,10 +52,20 @@ Status keep(EventLog& log, std::string_view pool, std::uint64_t offset, Pieces p
   return log.keep_snapshot(pool, {offset, std::move(pieces), digest.digest()}, pause);
 }
 
-Status fold_and_keep(EventLog& log, const std::string& pool, std::uint64_t upto, const Pause& pause) {
-  auto recovered = margin::recover(log, pool, upto, pause);
-  if (!recovered) return recovered.error();
-  return keep(log, pool, recovered->next, pieces_of(recovered->pool), pause);
+// Every feedback that the state holds and `wanted` names.
+std::set<Uuid> held_of(const Pool& pool, const std::set<Uuid>& wanted) {
+  std::set<Uuid> held;
+  for (const Uuid id : pool.latest_decisions(std::numeric_limits<std::size_t>::max())) {
+    const auto decision = pool.decision(id);
+    for (const ResponseView& response : decision->responses) {
+      if (response.feedback && wanted.contains(*response.feedback)) held.insert(*response.feedback);
+    }
+  }
+  return held;
+}
+
+Error too_late(const std::string& field) {
+  return {ErrorCode::kUnsupported, field + ": it was taken into the state before what the log retains, and can no longer be taken back"};
 }
 
 // With every parameter spelled out, as a pool that was configured so says it.
@@ -105,6 +124,34 @@ Status Service::recover() {
       from = records->back().offset + 1;
     }
     pool.recalled();
+    if (Status recalled = recall_requests(pool, position.first, recovered->next - span); !recalled) return recalled;
+  }
+  return {};
+}
+
+// Those of before `from`: where few requests carry a key, as many of them reach further back than as many events.
+Status Service::recall_requests(ServedPool& pool, std::uint64_t first, std::uint64_t from) {
+  const auto began = std::chrono::steady_clock::now();
+  while (from > first) {
+    if (std::chrono::steady_clock::now() - began > kRecallPatience) {
+      if (pool.requests().size() > 0) {
+        options_.complain("pool " + pool.name() + ": Idempotency-Keys from before event " + std::to_string(from) +
+                          " are forgotten, though fewer than limits.idempotency_keys have come since: the start would take too long");
+      }
+      return {};
+    }
+    const std::uint64_t begin = from - std::min<std::uint64_t>(kPage, from - first);
+    std::vector<Record> page;
+    while (begin + page.size() < from) {
+      auto records = log_.read(pool.name(), begin + page.size(), from - begin - page.size());
+      if (!records) return records.error();
+      if (records->empty()) return {};
+      std::move(records->begin(), records->end(), std::back_inserter(page));
+    }
+    for (auto record = page.rbegin(); record != page.rend(); ++record) {
+      if (record->mark && !pool.requests().recall_earlier(*record->mark, record->event.id)) return {};
+    }
+    from = begin;
   }
   return {};
 }
@@ -299,14 +346,33 @@ Status Service::can_revert(ServedPool& pool, Uuid feedback) {
   if (!*record || !std::holds_alternative<OutcomeObserved>((*record)->event.body)) {
     return {ErrorCode::kNotFound, "feedback_id: pool " + pool.name() + " has no such feedback, or keeps it no longer"};
   }
-  auto positions = log_.pools();
-  if (!positions) return positions.error();
-  for (const PoolPosition& position : *positions) {
-    if (position.pool != pool.name() || position.first == 0 || (*record)->offset >= position.first) continue;
-    return {ErrorCode::kUnsupported,
-            "feedback_id: it was taken into the state before what the log retains, and can no longer be taken back"};
-  }
+  const auto earliest = earliest_start(log_, pool.name());
+  if (!earliest) return earliest.error();
+  if ((*record)->offset < *earliest) return too_late("feedback_id");
   return {};
+}
+
+Status Service::can_revert(ServedPool& pool, std::string_view source) {
+  const auto earliest = earliest_start(log_, pool.name());
+  if (!earliest) return earliest.error();
+  const std::vector<Uuid> oldest = pool.pool().latest_decisions(std::numeric_limits<std::size_t>::max());
+  if (*earliest == 0 || oldest.empty()) return {};
+  // What a state holds it has decided before.
+  const auto next = log_.read(pool.name(), *earliest, 1);
+  if (!next) return next.error();
+  if (!next->empty() && pool.pool().decision(oldest.front())->time_ms > next->front().event.time_ms) return {};
+  const auto snapshot = log_.latest_snapshot(pool.name(), *earliest);
+  if (!snapshot) return snapshot.error();
+  if (!*snapshot) return {};
+  auto state = Pool::restore((*snapshot)->bytes);
+  if (!state) return state.error();
+  const ApplyResult reverted =
+      state->apply({.id = new_id(), .time_ms = state->time_ms(), .body = OutcomeReverted{.feedback = {}, .source = std::string(source)}});
+  if (reverted.status != ApplyStatus::kRefold) return {};
+  const std::set<Uuid> then = held_of(*state, {reverted.reverted.begin(), reverted.reverted.end()});
+  const std::set<Uuid> still = held_of(pool.pool(), then);
+  if (still.empty()) return {};
+  return too_late("source: feedback " + still.begin()->text());
 }
 
 void Service::fold_again(ServedPool& pool, AwaitingFold awaiting) {
@@ -334,20 +400,38 @@ void Service::adopt(ServedPool& pool, Pool* folded, std::uint64_t upto) {
     }
     return;
   }
+  // It was folded from the earliest state that is kept: another fold of the same events would come to the same.
+  const bool out_of_reach = folded->needs_fold();
+  bool again = false;
   while (upto < pool.next_offset()) {
     auto records = log_.read(pool.name(), upto, std::min<std::uint64_t>(kPage, pool.next_offset() - upto));
     if (!records || records->empty()) break;
-    for (const Record& record : *records) folded->apply(record.event);
+    for (const Record& record : *records) again |= folded->apply(record.event).status == ApplyStatus::kRefold;
     upto = records->back().offset + 1;
   }
-  if (upto != pool.next_offset() || folded->needs_fold()) {
+  if (upto != pool.next_offset() || again) {
     for (AwaitingFold& one : waiting) fold_again(pool, std::move(one));
     return;
   }
   pool.swap_state(std::move(*folded));
   pool.next_snapshot = 0;
   snapshot_when_due(pool);
+  if (out_of_reach) return answer_out_of_reach(pool, std::move(waiting));
   for (AwaitingFold& one : waiting) answer(pool, std::move(one));
+}
+
+void Service::answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> waiting) {
+  options_.complain("pool " + pool.name() +
+                    ": a revert is in the log that reaches back behind the earliest state that is kept: what it names still counts, and no "
+                    "more snapshots are kept");
+  std::set<Uuid> reverted;
+  for (const AwaitingFold& one : waiting) reverted.insert(one.applied.result.reverted.begin(), one.applied.result.reverted.end());
+  const std::set<Uuid> held = held_of(pool.pool(), reverted);
+  for (AwaitingFold& one : waiting) {
+    const std::vector<Uuid>& its = one.applied.result.reverted;
+    const bool holds = std::any_of(its.begin(), its.end(), [&](const Uuid feedback) { return held.contains(feedback); });
+    holds ? one.done(too_late("feedback_id")) : answer(pool, std::move(one));
+  }
 }
 
 // An outcome that contradicted another counts now if the fold took that one back.
@@ -424,23 +508,46 @@ Result<std::uint64_t> first_since(EventLog& log, const PoolPosition& position, s
   return low;
 }
 
-Status compact_before(EventLog& log, const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit, const Pause& pause) {
-  auto before = first_since(log, position, horizon_ms);
+}  // namespace
+
+// A state at the horizon stands for what is taken out, and is the earliest to which reverts go back; so it must be without what was
+// reverted since. Where nothing was, the nearest snapshot and the events behind it come to the same.
+Status Service::compact_before(const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit, const Pause& pause) {
+  auto before = first_since(log_, position, horizon_ms);
   if (!before) return before.error();
   if (*before == position.first) return {};
-  if (Status kept = fold_and_keep(log, position.pool, position.next, pause); !kept) return kept;
-  return log.compact(position.pool, *before, audit);
+  Searched& searched = searched_[position.pool];
+  searched.end = std::max(searched.end, *before);
+  while (searched.end < position.next) {
+    auto records = log_.read(position.pool, searched.end, std::min<std::uint64_t>(kSearchedAtOnce, position.next - searched.end));
+    if (!records) return records.error();
+    if (records->empty()) break;
+    for (const Record& record : *records) {
+      if (std::holds_alternative<OutcomeReverted>(record.event.body)) searched.after_last = record.offset + 1;
+    }
+    searched.end = records->back().offset + 1;
+    pause();
+  }
+  Result<Pool> state = [&]() -> Result<Pool> {
+    if (searched.after_last > *before) return recover_horizon(log_, position.pool, *before, searched.after_last, pause);
+    auto recovered = margin::recover(log_, position.pool, *before, pause);
+    if (!recovered) return recovered.error();
+    return std::move(recovered->pool);
+  }();
+  if (!state) return state.error();
+  if (state->needs_fold()) return {ErrorCode::kUnsupported, "a revert reaches back behind the earliest state that is kept"};
+  if (Status kept = keep(log_, position.pool, *before, pieces_of(*state), pause); !kept) return kept;
+  return log_.compact(position.pool, *before, audit);
 }
-
-}  // namespace
 
 void Service::retain(std::int64_t horizon_ms, AuditKept audit) {
   background_.run([this, alive = alive_, horizon_ms, audit] {
     auto positions = log_.pools();
     std::string problem = positions ? "" : positions.error().message;
     for (std::size_t i = 0; positions && i < positions->size(); ++i) {
-      if (Status done = compact_before(log_, (*positions)[i], horizon_ms, audit, [this] { background_.breathe(); }); !done)
-        problem = done.error().message;
+      const PoolPosition& position = (*positions)[i];
+      if (Status done = compact_before(position, horizon_ms, audit, [this] { background_.breathe(); }); !done)
+        problem = "pool " + position.pool + ": " + done.error().message;
     }
     if (problem.empty()) return;
     options_.post([this, alive, problem] {

@@ -107,8 +107,11 @@ class Service {
   // Writes it; `done` hears how it was applied, or why it could not be written. A revert that calls for a new fold is done when the folded
   // state is in place. kLimit: the log's queue is full (overload); then `done` is not called.
   [[nodiscard]] Status commit(Prepared&& prepared, Done done);
-  // kNotFound: the pool's log has no such feedback; kUnsupported: it lies before what the log retains.
+  // A revert that could not be carried out is not to be written. kNotFound: the pool's log has no such feedback; kUnsupported: it was taken
+  // into the state before the earliest that is kept.
   [[nodiscard]] Status can_revert(ServedPool& pool, Uuid feedback);
+  // The same of all feedback of a source. Where events are compacted away it may read the earliest state.
+  [[nodiscard]] Status can_revert(ServedPool& pool, std::string_view source);
 
   // The event by its id, from the log.
   [[nodiscard]] Result<std::optional<Record>> look_up(ServedPool& pool, Uuid id) { return log_.find(pool.name(), id); }
@@ -151,6 +154,7 @@ class Service {
 
   Service(EventLog& log, ServiceOptions options);
   Status recover();
+  Status recall_requests(ServedPool& pool, std::uint64_t first, std::uint64_t from);
   void add_pool(const std::string& name, Pool pool, std::uint64_t next_offset);
   // Writes `wanted` for a pool that is not so yet, or is not there.
   void configure(const std::string& name, const PoolConfigured& wanted);
@@ -171,10 +175,14 @@ class Service {
   void finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done);
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
   void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
+  // For reverts that no retained state reaches: an answer for those whose feedback the folded state holds still.
+  void answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> waiting);
   static void answer(const ServedPool& pool, AwaitingFold awaiting);
   void snapshot_when_due(ServedPool& pool);
   void continue_snapshot(ServedPool& pool, std::uint64_t offset);
   void keep_snapshot(ServedPool& pool, std::uint64_t offset, std::vector<std::string> pieces);
+  // On the side.
+  Status compact_before(const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit, const Pause& pause);
 
   EventLog& log_;
   ServiceOptions options_;
@@ -191,6 +199,12 @@ class Service {
   std::vector<AllWaiting::iterator> acknowledged_;  // guarded by mutex_
   std::shared_ptr<bool> alive_;                     // false once the service is gone: posted work then does nothing
   Erasures erasures_;
+  // Up to where the logs of pools were searched for reverts, and behind the last of them; for retain(), on the side.
+  struct Searched {
+    std::uint64_t end = 0;
+    std::uint64_t after_last = 0;
+  };
+  std::map<std::string, Searched> searched_;
   Background background_;  // last: it stops before the rest goes
 };
 

@@ -62,6 +62,7 @@ class ServiceTest : public ::testing::Test {
       told_.push_back(pool + "|" + changes.keys + "|" + changes.lost);
     };
     options.bounds.snapshot_every = snapshot_every;
+    options.bounds.requests_max = requests_max_;
     options.clock_ms = [this] { return clock_ms_; };
     options.seed = ++seed_;
     options.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
@@ -101,6 +102,35 @@ class ServiceTest : public ::testing::Test {
     return commit(OutcomeObserved{.decision = decision, .grades = {{"a", outcome}}, .source = "grader"});
   }
 
+  // A decision and its outcome, a second after the one before; the id of the feedback.
+  Uuid teach(double outcome = 1.0) {
+    clock_ms_ += 1000;
+    Prepared prepared = service_->prepare(pool(), OutcomeObserved{.decision = decide(), .grades = {{"a", outcome}}, .source = "grader"});
+    const Uuid id = prepared.event.id;
+    bool done = false;
+    EXPECT_TRUE(service_->commit(std::move(prepared), [&](const Result<Applied>& applied) { done = applied.ok(); }).ok());
+    loop_.run_until([&] { return done; });
+    return id;
+  }
+  std::vector<Uuid> teach_often(int times) {
+    std::vector<Uuid> feedback;
+    for (int i = 0; i < times; ++i) feedback.push_back(teach(i % 3 == 0 ? 0.0 : 1.0));
+    return feedback;
+  }
+  // What `margin state compact` does; a snapshot stands where the events begin.
+  void compact(std::uint64_t before) {
+    const Pool state = recover_horizon(log_, "default", before).value();
+    const std::string bytes = state.snapshot();
+    ASSERT_TRUE(log_.keep_snapshot("default", {before, bytes, digest_of(bytes)}).ok());
+    ASSERT_TRUE(log_.compact("default", before, AuditKept::kEverything).ok());
+  }
+  std::vector<Event> events() {
+    std::vector<Event> events;
+    const auto records = log_.read("default", log_.pools()->front().first, 100'000);
+    for (const Record& record : *records) events.push_back(record.event);
+    return events;
+  }
+
   Digest folded() {
     auto recovered = recover(log_, "default");
     EXPECT_TRUE(recovered.ok());
@@ -113,6 +143,7 @@ class ServiceTest : public ::testing::Test {
   std::uint64_t seed_ = 0;
   std::map<std::string, PoolConfigured> pools_ = {{"default", PoolConfigured{}}};  // the operator's
   PoolConfigured defaults_;
+  std::size_t requests_max_ = 100'000;
   std::vector<std::string> complaints_;
   std::vector<std::string> told_;  // what the operator's configuration changed
   std::unique_ptr<Service> service_;
@@ -261,6 +292,91 @@ TEST_F(ServiceTest, ARevertIsDoneWhenTheStateIsWithoutIt) {
   EXPECT_EQ(pool().scores().at("a").count(), 5U);
 }
 
+TEST_F(ServiceTest, WhatTheEarliestStateHoldsCannotBeReverted) {
+  const std::vector<Uuid> feedback = teach_often(5);  // event 2i + 2
+  compact(7);
+  for (const Uuid id : {feedback[0], feedback[2]}) {
+    const Status refused = service_->can_revert(pool(), id);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+    EXPECT_NE(refused.error().message.find("before what the log retains"), std::string::npos) << refused.error().message;
+  }
+  EXPECT_TRUE(service_->can_revert(pool(), feedback[3]).ok());
+  const Status all = service_->can_revert(pool(), "grader");
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.error().code, ErrorCode::kUnsupported);
+  EXPECT_TRUE(service_->can_revert(pool(), "somebody else").ok());
+}
+
+TEST_F(ServiceTest, TheEarliestStateIsOfASnapshotWhereNoneStandsAtTheFirstEvent) {
+  const std::vector<Uuid> feedback = teach_often(5);
+  service_->keep_snapshots();
+  ASSERT_TRUE(log_.compact("default", 3, AuditKept::kEverything).ok());
+  EXPECT_EQ(service_->can_revert(pool(), feedback[3]).error().code, ErrorCode::kUnsupported);
+  const Uuid later = teach();
+  EXPECT_TRUE(service_->can_revert(pool(), later).ok());
+}
+
+TEST_F(ServiceTest, WithAllEventsEverySourceCanBeReverted) {
+  teach_often(5);
+  service_->keep_snapshots();
+  EXPECT_TRUE(service_->can_revert(pool(), "grader").ok());
+}
+
+// A store may have one, of a time when they were written unasked.
+TEST_F(ServiceTest, ARevertOutOfReachIsAnsweredAndWithinReachStillDone) {
+  const std::vector<Uuid> feedback = teach_often(5);
+  compact(7);
+  const auto refused = commit(OutcomeReverted{.feedback = feedback[0], .source = ""});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  ASSERT_FALSE(complaints_.empty());
+  EXPECT_NE(complaints_[0].find("reaches back behind"), std::string::npos) << complaints_[0];
+  EXPECT_FALSE(pool().folding);
+  const auto done = commit(OutcomeReverted{.feedback = feedback[4], .source = ""});
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(done->result.status, ApplyStatus::kApplied);
+  EXPECT_EQ(pool().pool().digest(), folded()) << "a restart comes to the same";
+  EXPECT_FALSE(verify(log_)->sound()) << "and it can be found";
+}
+
+TEST_F(ServiceTest, RetentionTakesOldEventsOutAndWhatStaysCanBeReverted) {
+  const std::vector<Uuid> feedback = teach_often(10);
+  ASSERT_TRUE(commit(OutcomeReverted{.feedback = feedback[2], .source = ""}).ok()) << "from before the horizon, reverted behind it";
+  const std::vector<Event> all = events();
+  // Of the seventh decision on.
+  service_->retain(clock_ms_ - 3500, AuditKept::kNothing);
+  service_->keep_snapshots();
+  const PoolPosition position = log_.pools()->front();
+  EXPECT_EQ(position.first, 13U);
+  EXPECT_EQ(log_.snapshots("default")->front(), 13U);
+  EXPECT_EQ(pool().pool().digest(), folded());
+  EXPECT_EQ(service_->can_revert(pool(), feedback[5]).error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(service_->can_revert(pool(), feedback[6]).ok());
+  for (int i = 0; i < 6; ++i) {
+    teach();
+    service_->keep_snapshots();
+  }
+  EXPECT_EQ(log_.snapshots("default")->front(), 13U) << "however many come later";
+  std::vector<Event> later = events();
+  const auto reverted = commit(OutcomeReverted{.feedback = feedback[6], .source = ""});
+  ASSERT_TRUE(reverted.ok()) << reverted.error().message;
+  std::vector<Event> whole(all.begin(), all.begin() + 13);
+  later = events();
+  whole.insert(whole.end(), later.begin(), later.end());
+  EXPECT_EQ(pool().pool().digest(), fold(Pool(), whole).digest());
+  EXPECT_EQ(pool().pool().digest(), folded());
+  EXPECT_TRUE(verify(log_)->sound());
+  EXPECT_EQ(complaints_, std::vector<std::string>{});
+}
+
+TEST_F(ServiceTest, RetentionLeavesWhatIsNotOldEnough) {
+  teach_often(5);
+  service_->retain(clock_ms_ - 3'600'000, AuditKept::kNothing);
+  service_->keep_snapshots();
+  EXPECT_EQ(log_.pools()->front().first, 0U);
+}
+
 TEST_F(ServiceTest, AnOutcomeThatReplacesAnotherCountsAfterTheFold) {
   const Uuid id = decide();
   Prepared first = service_->prepare(pool(), OutcomeObserved{.decision = id, .grades = {{"a", 0.0}}});
@@ -299,6 +415,12 @@ TEST_F(ServiceTest, TimeNeverGoesBackWithTheClock) {
   const Uuid id = decide();
   EXPECT_GE(pool().pool().time_ms(), before);
   EXPECT_GE(id.time_ms(), earlier.time_ms());
+  std::int64_t last = 0;
+  for (const Event& event : events()) {
+    EXPECT_GE(event.time_ms, last) << "what halving and other readers of the log go by";
+    last = event.time_ms;
+  }
+  EXPECT_EQ(last, before);
 }
 
 TEST_F(ServiceTest, APoolThatTheOperatorDoesNotNameStaysWhatItWasMadeAs) {
@@ -371,6 +493,33 @@ TEST_F(ServiceTest, RequestsAreRememberedAcrossARestart) {
   ASSERT_NE(pool().requests().find({1, 2}), nullptr);
   EXPECT_EQ(pool().requests().find({1, 2})->event, id);
   EXPECT_EQ(pool().requests().find({1, 2})->body, (Digest{3, 4}));
+}
+
+TEST_F(ServiceTest, AsManyRequestsAsMayBeAreRememberedHoweverManyEventsCameWithoutAKey) {
+  const auto keyed = [this](std::uint64_t key) {
+    Prepared prepared = service_->prepare(pool(), ModelJoined{.model = "m"});
+    prepared.mark = RequestMark{.key = {key, 0}, .body = {0, key}};
+    const Uuid id = prepared.event.id;
+    EXPECT_TRUE(service_->commit(std::move(prepared), [](const Result<Applied>&) {}).ok());
+    loop_.run_until([this] { return service_->in_flight() == 0; });
+    return id;
+  };
+  keyed(1);
+  const Uuid second = keyed(2);
+  for (int i = 0; i < 5000; ++i) {
+    ASSERT_TRUE(log_.append({.pool = "default", .event = service_->prepare(pool(), ModelJoined{.model = "m"}).event}, {}).ok());
+  }
+  log_.flush();
+  keyed(3);
+  requests_max_ = 2;
+  open();
+  ASSERT_NE(pool().requests().find({2, 0}), nullptr);
+  EXPECT_EQ(pool().requests().find({2, 0})->event, second);
+  EXPECT_NE(pool().requests().find({3, 0}), nullptr);
+  EXPECT_EQ(pool().requests().find({1, 0}), nullptr) << "no more than two";
+  keyed(4);
+  EXPECT_EQ(pool().requests().find({2, 0}), nullptr) << "the oldest goes first";
+  EXPECT_NE(pool().requests().find({3, 0}), nullptr);
 }
 
 TEST_F(ServiceTest, WhatCouldNotBeWrittenIsNotApplied) {

@@ -294,6 +294,20 @@ TEST_P(EventLogConformance, OnlyTheLastFewSnapshotsAreKept) {
   EXPECT_EQ(log().snapshots("a").value(), (std::vector<std::uint64_t>{17, 18, 19, 20}));
 }
 
+TEST_P(EventLogConformance, WhereEventsAreCompactedAwayTheEarliestSnapshotStays) {
+  append("a", 0, 30);
+  keep_snapshot("a", 5, "five");
+  keep_snapshot("a", 10, "ten");
+  ASSERT_TRUE(log().compact("a", 5, AuditKept::kNothing).ok());
+  for (std::uint64_t offset = 11; offset <= 20; ++offset) keep_snapshot("a", offset, "at " + std::to_string(offset));
+  EXPECT_EQ(log().snapshots("a").value(), (std::vector<std::uint64_t>{5, 18, 19, 20}));
+  keep_snapshot("a", 12, "twelve");
+  EXPECT_EQ(log().snapshots("a").value(), (std::vector<std::uint64_t>{5, 12, 19, 20})) << "one that was just kept stays too";
+  ASSERT_TRUE(log().compact("a", 12, AuditKept::kNothing).ok());
+  for (std::uint64_t offset = 21; offset <= 30; ++offset) keep_snapshot("a", offset, "at " + std::to_string(offset));
+  EXPECT_EQ(log().snapshots("a").value(), (std::vector<std::uint64_t>{12, 28, 29, 30}));
+}
+
 TEST_P(EventLogConformance, ASnapshotOfManyMegabytesComesBackWhole) {
   append("a", 0, 1);
   std::string bytes;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,7 +60,9 @@ class StateCommands(unittest.TestCase):
         self.assertIn("NOT sound", said)
 
     def test_a_store_that_is_not_there(self):
-        self.assertIn("nothing.db: cannot be opened", self.margin("show", "nothing.db", code=2))
+        said = self.margin("show", "nothing.db", code=2)
+        self.assertIn("nothing.db: cannot be opened", said)
+        self.assertEqual(said.count("nothing.db"), 1, said)
         self.assertFalse(os.path.exists(self.path("nothing.db")))
 
     def test_a_file_that_is_no_store(self):
@@ -96,6 +99,18 @@ class StateCommands(unittest.TestCase):
         self.margin("export", "store.db", "--out", "state")
         self.assertIn("decision", self.margin("import", "state", "store.db", code=2))
         self.assertEqual(self.pools()["default"]["next"], 40)
+
+    def test_an_import_that_is_refused_leaves_nothing(self):
+        self.margin("export", "store.db", "--out", "state")
+        before = sorted(os.listdir(self.folder.name))
+        self.assertIn("trust: got 0, expected", self.margin("import", "state", "new.db", "--trust", "0", code=2))
+        self.assertIn("--pool: got x/y z, expected", self.margin("import", "state", "new.db", "--pool", "x/y z", code=2))
+        self.assertIn("trust", self.margin("import", "state", "store.db", "--pool", "new", "--trust", "2", code=2))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
+        self.assertEqual(sorted(self.pools()), ["default", "law"])
+        self.margin("import", "state", "new.db", "--pool", "acme/law")
+        self.assertIn("taken over a state before", self.margin("import", "state", "new.db", "--pool", "acme/law", code=2))
+        self.assertEqual(self.pools("new.db")["acme/law"]["next"], 2)
 
     def test_a_merge_has_seen_what_both_have(self):
         self.margin("export", "store.db", "--out", "first")
@@ -154,6 +169,21 @@ class StateCommands(unittest.TestCase):
         self.make("store.db", 40)
 
     def test_an_old_copy_put_there_by_hand_is_found(self):
+        self.margin("export", "store.db", "--out", "state")
+        shutil.copy(self.path("store.db"), self.path("old.db"))
+        self.margin("import", "state", "store.db", "--pool", "new")
+        os.replace(self.path("old.db"), self.path("store.db"))
+        self.assertIn("46 events were acknowledged, and 44 are in it", self.margin("verify", "store.db", code=1))
+        self.assertIn("46 events were acknowledged, and 44 are in it", self.margin("compact", "store.db", code=1))
+
+    def test_a_backup_with_a_flipped_byte_replaces_nothing(self):
+        self.margin("backup", "store.db", "backup.db")
+        self.flip("backup.db", b"task 14", b"task 15")
+        self.assertIn("event 14 of pool default is damaged", self.margin("restore", "backup.db", "store.db", "--replace", code=1))
+        self.assertEqual(self.pools()["default"]["digest"], self.digest)
+        self.assertIn("The store is sound.", self.margin("verify", "store.db"))
+
+    def test_another_store_put_there_by_hand_is_found(self):
         self.margin("backup", "store.db", "old.db")
         os.remove(self.path("store.db"))
         os.remove(self.path("store.db.head"))

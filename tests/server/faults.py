@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -29,6 +30,7 @@ class Client(threading.Thread):
         self.server, self.random = server, random.Random(seed)
         self.decisions, self.outcomes = {}, {}
         self.unsure = unsure  # requests whose answer never came: (key, body)
+        self.wrong = None  # an answer that should not have come, raised by finish()
 
     def send(self, connection, path, body, key):
         connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", "Idempotency-Key": key})
@@ -61,6 +63,15 @@ class Client(threading.Thread):
                     self.grade(connection, str(uuid.UUID(int=self.random.getrandbits(128))), body)
         except (OSError, http.client.HTTPException):
             pass  # the server is gone
+        except Exception as wrong:
+            self.wrong = wrong
+
+    def finish(self):
+        self.join(60)
+        if self.is_alive():
+            raise AssertionError("a client still waits for an answer")
+        if self.wrong is not None:
+            raise self.wrong
 
 
 class Faults(ServerTest):
@@ -88,7 +99,7 @@ class Faults(ServerTest):
             time.sleep(0.05 + dice.random() * 0.5)
             server.kill()
             for client in clients:
-                client.join(60)
+                client.finish()
                 decisions.update(client.decisions)
                 outcomes.update(client.outcomes)
         self.assertGreater(len(outcomes), ROUNDS, "the rounds did something")
@@ -121,6 +132,7 @@ class Faults(ServerTest):
                     break
         self.assertEqual(refused, 3, "the disk was full at last")
         self.assertEqual(server.get("/ready").status, 503)
+        server.wait_for("the store cannot be written")
         self.assertEqual(server.get("/v1/decisions/" + made["decision_id"]).status, 200, "reads go on")
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         end = time.monotonic() + 30
@@ -128,6 +140,9 @@ class Faults(ServerTest):
             self.assertLess(time.monotonic(), end, "it works again when there is room")
             time.sleep(0.1)
         self.assertEqual(server.get("/ready").status, 200)
+        server.wait_for("the store can be written again")
+        said = re.findall(r"the store (cannot be written reason=|can be written again)", server.journal)
+        self.assertEqual(said, ["cannot be written reason=", "can be written again"] * (len(said) // 2), "once for each change")
         digests = server.digests()
         server.kill()
         server = self.serve(config='[store]\ndurability = "process"\n')
@@ -138,18 +153,46 @@ class Faults(ServerTest):
     def test_connections_cut_in_the_middle_of_a_request(self):
         dice = random.Random(SEED + 1)
         server = self.serve()
-        request = (b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 68\r\n\r\n"
-                   b'{"responses":[{"model":"a","answer":"x","confidence":0.5,"x":null}]}')
-        whole = 0
-        for _ in range(200):
+        body = b'{"responses":[{"model":"a","answer":"x","confidence":0.5}]}'
+        request = (b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        sent, answered = 0, 0
+        for i in range(200):
             connection = server.fresh()
             connection.connect()
-            cut = dice.randint(1, len(request))
-            whole += cut == len(request)
+            # Every twentieth is whole: half of those wait for the answer, the others leave without it.
+            cut = len(request) if i % 20 == 0 else dice.randint(1, len(request) - 1)
             connection.sock.sendall(request[:cut])
+            sent += cut == len(request)
+            if i % 40 == 0:
+                self.assertIn(b" 200 ", connection.sock.recv(4096))
+                answered += 1
             connection.close()
         self.assertEqual(server.get("/health").status, 200)
-        self.assertLessEqual(server.get("/v1/pools/default").json["decisions"], whole)
+        end = time.monotonic() + 30
+        while server.get("/v1/pools/default").json["decisions"] < answered and time.monotonic() < end:
+            time.sleep(0.01)
+        decisions = server.get("/v1/pools/default").json["decisions"]
+        self.assertGreaterEqual(decisions, answered, "what was answered counts")
+        self.assertLessEqual(decisions, sent, "what was cut does not")
+        self.assertEqual((sent, answered), (10, 5))
+
+    def test_a_journal_that_cannot_be_read_where_nothing_may_be_written(self):
+        server = self.serve()
+        server.decide({"a": ("x", 0.9)})
+        time.sleep(0.5)  # it is in the journal
+        server.kill()
+        folder = pathlib.Path(self.folder)
+        (folder / "margin.db-shm").unlink()
+        for path in folder.glob("margin.db*"):
+            path.chmod(0o444)
+        folder.chmod(0o555)
+        self.addCleanup(folder.chmod, 0o755)
+        command = [os.environ["MARGIN_BINARY"], "state", "verify", "margin.db"]
+        if os.geteuid() == 0:
+            command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("copy the store with all files beside it", done.stderr)
 
     def test_a_read_only_store_is_refused_by_name(self):
         server = self.serve()

@@ -75,6 +75,12 @@ class Limits(ServerTest):
             self.assertEqual(server.post("/v1/decide", {**asked(1), "segment": f"s{i}"}).status, 200)
         self.refused(server.post("/v1/decide", {**asked(1), "segment": "one-more"}), 422, "3")
         self.assertEqual(server.post("/v1/decide", {**asked(1), "segment": "s0"}).status, 200)
+        in_channel = lambda channel: {"pool": "other", "responses": [{"model": "m", "answer": "x", "confidence": 0.5, "channel": channel}]}
+        self.assertEqual(server.put("/v1/pools/other", {}).status, 200)
+        for i in range(3):
+            self.assertEqual(server.post("/v1/decide", in_channel(f"c{i}")).status, 200)
+        self.refused(server.post("/v1/decide", in_channel("one-more")), 422, "3")
+        self.assertEqual(server.post("/v1/decide", in_channel("c0")).status, 200)
 
     def test_json_depth(self):
         server = self.limited(json_depth=5)
@@ -113,6 +119,17 @@ class Limits(ServerTest):
         server = self.limited(header_bytes=2000, headers=10)
         self.refused(server.get("/health", headers={"X-Long": "x" * 2000}), 431, "2000")
         self.refused(server.get("/health", headers={f"X-{i}": "x" for i in range(11)}), 431, "10")
+
+        def status(*lines):
+            with socket.create_connection((server.host, int(server.port)), timeout=30) as connection:
+                connection.sendall(b"\r\n".join((b"GET /health HTTP/1.1", b"Host: localhost", *lines)) + b"\r\n\r\n")
+                return int(connection.recv(4096).split()[1])
+
+        # With the Host header 10 and 11; of the bytes, those of the last empty line count too.
+        self.assertEqual([status(*(b"X-%d: x" % i for i in range(count))) for count in (9, 10)], [200, 431])
+        bare = len(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: \r\n\r\n")
+        found = {extra: status(b"X: " + b"x" * (2000 - bare + extra)) for extra in (-10, 0, 1, 10)}
+        self.assertEqual(found, {-10: 200, 0: 200, 1: 431, 10: 431})
 
     def test_connections(self):
         server = self.limited(connections=5)
@@ -154,6 +171,16 @@ class Limits(ServerTest):
         early = [server.post("/v1/feedback", {"decision_id": str(uuid.uuid4()), "outcome": 1}) for _ in range(4)]
         self.assertEqual([a.status for a in early[:3]], [200] * 3)
         self.refused(early[3], 422, "3")
+
+    def test_idempotency_keys_are_counted_by_keys_across_a_restart(self):
+        server = self.limited(idempotency_keys=100)
+        keyed = lambda: server.post("/v1/decide", asked(1), headers={"Idempotency-Key": "one"}).json["decision_id"]
+        made = keyed()
+        for _ in range(150):
+            server.post("/v1/decide", asked(1))
+        server.stop()
+        server = self.limited(idempotency_keys=100)
+        self.assertEqual(keyed(), made)
 
     def test_idempotency_keys(self):
         server = self.limited(idempotency_keys=2)

@@ -52,6 +52,12 @@ class Operators(ServerTest):
         self.assertEqual(second.process.wait(30), 1)
         self.assertIn(str(server.process.pid), second.journal)
         second.process.stdout.close()
+        (pathlib.Path(self.folder) / "margin.db.lock").unlink()
+        third = Server(self.folder, wait=False)
+        self.assertEqual(third.process.wait(30), 1)
+        self.assertIn(f"process {server.process.pid} ", third.journal)
+        third.process.stdout.close()
+        server.decide(ASKED)
         server.kill()
         self.assertEqual(self.serve().get("/ready").status, 200)
 
@@ -217,6 +223,39 @@ class Operators(ServerTest):
         self.teach(server)
         server.stop()
         self.assertEqual(self.serve(store="copy.db").digests(), digests)
+
+    def test_reverts_behind_what_is_retained_are_refused_and_others_done(self):
+        server = self.serve()
+        receipts = []
+        for _ in range(5):
+            made = server.decide(ASKED)
+            receipts.append(server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "x"}).json["feedback_id"])
+        server.stop()
+        self.margin("state", "compact", "margin.db", "--keep", "6")
+        for _ in range(5):  # more snapshots than are kept
+            server = self.serve()
+            last = server.decide(ASKED)["decision_id"]
+            server.stop()
+        server = self.serve()
+        for wanted in ({"feedback_id": receipts[0]}, {"source": "local"}):
+            refused = server.post("/v1/feedback/revert", wanted)
+            self.assertEqual((refused.status, refused.error["code"]), (422, "unsupported"), refused.body)
+            self.assertIn("before what the log retains", refused.error["message"])
+        done = server.post("/v1/feedback/revert", {"feedback_id": receipts[3]})
+        self.assertEqual((done.status, done.json["reverted"]), (200, [receipts[3]]), done.body)
+        digests = server.digests()
+        server.stop()
+        self.margin("state", "verify", "margin.db")
+        self.margin("state", "compact", "margin.db", "--keep", "0")
+        server = self.serve()
+        self.assertEqual(server.digests(), digests)
+        self.assertEqual(server.post("/v1/feedback/revert", {"source": "local"}).status, 422)
+        receipt = server.post("/v1/feedback", {"decision_id": last, "correct_answer": "x"}).json
+        replaced = server.post("/v1/feedback", {"decision_id": last, "correct_answer": "y", "replace": True})
+        self.assertEqual((replaced.status, replaced.json["status"]), (200, "applied"), "what came since can be taken back")
+        self.assertNotEqual(replaced.json["feedback_id"], receipt["feedback_id"])
+        server.stop()
+        self.margin("state", "verify", "margin.db")
 
     def test_pools_configured_are_there(self):
         server = self.serve(config='[pools.law]\ncalibrator = "margin"\n[pools.law.calibrator_parameters]\nalpha = 0.2\n')
