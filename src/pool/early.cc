@@ -12,6 +12,13 @@ bool EarlyFeedback::contains(Uuid decision, Uuid feedback) const {
   return std::any_of(first, last, [&](const auto& waiting) { return waiting.second->id == feedback; });
 }
 
+std::vector<const EarlyFeedback::Entry*> EarlyFeedback::waiting(Uuid decision) const {
+  std::vector<const Entry*> found;
+  const auto [first, last] = by_decision_.equal_range(decision);
+  for (auto entry = first; entry != last; ++entry) found.push_back(&*entry->second);
+  return found;
+}
+
 void EarlyFeedback::keep(Entry entry) {
   outcomes_ += entry.verdict.outcomes();
   entries_.push_back(std::move(entry));

@@ -25,6 +25,8 @@ class EarlyFeedback {
   [[nodiscard]] std::size_t outcomes() const { return outcomes_; }
   [[nodiscard]] bool contains(Uuid decision, Uuid feedback) const;
   [[nodiscard]] std::size_t waiting_for(Uuid decision) const { return by_decision_.count(decision); }
+  // What waits for a decision, first come first.
+  [[nodiscard]] std::vector<const Entry*> waiting(Uuid decision) const;
   void keep(Entry entry);
   // Removes and returns what waits for a decision, first come first.
   [[nodiscard]] std::vector<Entry> take(Uuid decision);

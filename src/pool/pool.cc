@@ -32,6 +32,7 @@ Result<std::vector<Grade>> Pool::resolve(const OutcomeObserved& outcome) const {
   if (Status status = internal::check_outcome(outcome, state_->config); !status) return status.error();
   const internal::DecisionRecord* decision = state_->decisions.find(outcome.decision);
   if (decision == nullptr) return {ErrorCode::kNotFound, "decision: " + outcome.decision.text() + " is unknown or has expired"};
+  if (Status status = state_->can_grade(outcome, *decision); !status) return status.error();
   const auto outcomes = internal::outcomes_of(internal::verdict_of(outcome, decision->kind), *decision, state_->members, state_->cells);
   if (!outcomes) return outcomes.error();
   if (!outcome.grades.empty()) return outcome.grades;
@@ -48,6 +49,8 @@ Result<std::vector<Grade>> Pool::resolve(const OutcomeObserved& outcome) const {
   }
   return grades;
 }
+
+Result<Comparison> Pool::compare(const OutcomeObserved& outcome) const { return state_->compare(outcome); }
 
 ApplyResult Pool::apply(const Event& event) { return state_->apply(event); }
 

@@ -59,6 +59,9 @@ struct PoolState {
   [[nodiscard]] std::vector<FactorRow> factors() const;
   [[nodiscard]] std::vector<Alarm> alarms() const;
   [[nodiscard]] std::optional<DecisionView> view(Uuid id) const;
+  // kUnsupported: a gold answer for a decision whose answers were not kept.
+  [[nodiscard]] static Status can_grade(const OutcomeObserved& outcome, const DecisionRecord& decision);
+  [[nodiscard]] Result<Comparison> compare(const OutcomeObserved& outcome) const;
   [[nodiscard]] std::vector<Uuid> latest(std::size_t count) const;
   // Pins included; the cell knows the model.
   [[nodiscard]] double calibrate(const Seat& seat, double confidence) const;
@@ -94,6 +97,9 @@ struct PoolState {
   ApplyResult on(const FactorPinned& event, Context context);
   ApplyResult on(const FactorUnpinned& event, Context context);
   ApplyResult on(const StateImported& event, Context context);
+
+  [[nodiscard]] Result<Comparison> compare_known(const OutcomeObserved& outcome, const DecisionRecord& decision) const;
+  [[nodiscard]] Comparison compare_waiting(const OutcomeObserved& outcome) const;
 
   ApplyResult revert_feedback(Uuid feedback);
   ApplyResult revert_source(std::string_view source);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "margin/uuid.h"
 #include "server/app.h"
+#include "server/feedback_request.h"
 #include "server/idempotency.h"
 #include "server/render.h"
 #include "server/tracing.h"
@@ -17,88 +18,8 @@ using service::Applied;
 using service::Prepared;
 using service::ServedPool;
 
-struct Given {
-  std::string pool;  // where feedback waits whose decision is not known; empty: default
-  bool replace = false;
-  std::string observed_at;
-  std::optional<trace::Context> traced;  // the trace that sent it
-  OutcomeObserved outcome;
-};
-
 // The JSON of a receipt, or a refusal.
 using Answered = std::function<void(http::Response)>;
-
-// Ids come as clients have them: with our prefix from a chat completion's id, or as 32 digits from a trace.
-std::optional<Uuid> parse_id(std::string_view text) {
-  constexpr std::string_view kPrefix = "chatcmpl-";
-  if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
-  std::string dashed(text);
-  if (dashed.size() == 32) {
-    for (const std::size_t at : {8U, 13U, 18U, 23U}) dashed.insert(at, "-");
-  }
-  auto parsed = Uuid::parse(dashed);
-  return parsed ? std::optional(*parsed) : std::nullopt;
-}
-
-void read_outcomes(ObjectReader& in, std::vector<Grade>& grades) {
-  const Json* outcomes = in.object("outcomes");
-  if (outcomes == nullptr) return;
-  for (const Json& member : outcomes->items()) {
-    const std::string path = "outcomes." + std::string(member.key());
-    if (member.type() != Json::Type::kNumber && member.type() != Json::Type::kFlag) {
-      return in.fail(path, "got " + std::string(name_of(member.type())) + ", expected a number in [0, 1]");
-    }
-    if (!(member.number() >= 0.0 && member.number() <= 1.0)) {
-      return in.fail(path, "got " + internal::json_number(member.number()) + ", expected a number in [0, 1]");
-    }
-    grades.push_back({.model = std::string(member.key()), .outcome = member.number()});
-  }
-  if (grades.empty()) in.fail("outcomes", "expected at least one model");
-}
-
-std::optional<double> read_outcome(ObjectReader& in) {
-  const Json* outcome = in.any("outcome");
-  if (outcome == nullptr) return std::nullopt;
-  const bool number = outcome->type() == Json::Type::kNumber || outcome->type() == Json::Type::kFlag;
-  if (!number || !(outcome->number() >= 0.0 && outcome->number() <= 1.0)) {
-    in.fail("outcome", "expected a number in [0, 1], or true or false");
-    return std::nullopt;
-  }
-  return outcome->number();
-}
-
-void read_decision_id(ObjectReader& in, Given& given) {
-  int named = 0;
-  for (const std::string_view alias : {"decision_id", "inference_id", "trace_id"}) {
-    const auto text = in.text(alias);
-    if (!text) continue;
-    ++named;
-    const auto id = parse_id(*text);
-    id ? given.outcome.decision = *id : (in.fail(alias, "got " + internal::printable(*text) + ", expected a UUID"), Uuid{});
-  }
-  if (named != 1) in.fail("decision_id", "expected it, or one of inference_id and trace_id, and only one of them");
-}
-
-std::optional<Fault> read_given(const Json& body, const Caller& caller, Given& given) {
-  ObjectReader in(body, "");
-  read_decision_id(in, given);
-  if (const auto pool = in.text("pool")) given.pool = *pool;
-  if (const auto gold = in.text("correct_answer")) given.outcome.gold = std::string(*gold);
-  given.outcome.selected = read_outcome(in);
-  read_outcomes(in, given.outcome.grades);
-  const int forms = (given.outcome.gold ? 1 : 0) + (given.outcome.selected ? 1 : 0) + (given.outcome.grades.empty() ? 0 : 1);
-  if (forms != 1) in.fail("outcome", "expected exactly one of correct_answer, outcome and outcomes");
-  const auto weight = in.number("weight");
-  if (weight && !(*weight > 0.0 && *weight <= 1.0)) in.fail("weight", "expected a number in (0, 1]");
-  given.outcome.weight = weight.value_or(1.0) * caller.weight;
-  given.outcome.source = caller.source;
-  given.replace = in.flag("replace").value_or(false);
-  if (const Json* at = in.any("observed_at")) {
-    if (at->type() != Json::Type::kText && at->type() != Json::Type::kNumber) in.fail("observed_at", "expected a time");
-    given.observed_at = at->type() == Json::Type::kText ? std::string(at->text().substr(0, 64)) : internal::json_number(at->number());
-  }
-  return in.finish();
-}
 
 http::Response receipt(Uuid id, std::string_view status, const std::vector<std::string>& updated,
                        const std::vector<std::string>& not_learned = {}) {
@@ -116,37 +37,33 @@ http::Response receipt(Uuid id, std::string_view status, const std::vector<std::
   return response;
 }
 
-// The pool speaks of grades, the request of outcomes.
+constexpr std::string_view kSendInstead = "; send outcome (of the selected answer) or outcomes (by model) instead";
+
+// The pool speaks of its events, the request of its own fields.
 Error as_asked(Error error) {
-  if (error.message.starts_with("grades")) error.message.replace(0, error.message.find(':'), "outcomes");
+  const auto rename = [&](std::string_view ours, std::string_view theirs) {
+    if (error.message.starts_with(ours)) error.message.replace(0, error.message.find(':'), theirs);
+  };
+  rename("grades", "outcomes");
+  rename("selected:", "outcome");
+  if (!error.message.starts_with("gold:")) return error;
+  rename("gold:", "correct_answer");
+  error.message += kSendInstead;
   return error;
 }
 
-// How grades compare with what is already recorded.
-struct Compared {
-  bool fresh = false;
-  std::vector<Uuid> contradicted;  // feedback that said otherwise
-  std::optional<Uuid> same;        // feedback that said the same
-};
-
-Compared compare(const DecisionView& decision, const std::vector<Grade>& grades) {
-  Compared compared;
-  for (const Grade& grade : grades) {
-    for (const ResponseView& response : decision.responses) {
-      if (response.model != grade.model || (!grade.channel.empty() && response.channel != grade.channel)) continue;
-      if (!response.outcome) {
-        compared.fresh = true;
-      } else if (*response.outcome == grade.outcome) {
-        compared.same = response.feedback;
-      } else if (std::find(compared.contradicted.begin(), compared.contradicted.end(), *response.feedback) == compared.contradicted.end()) {
-        compared.contradicted.push_back(*response.feedback);
-      }
-    }
-  }
-  return compared;
+// A right answer that waits for its decision is compared with it later, from the log: where that keeps no texts of answers, it must not
+// have this one either.
+std::optional<Error> gold_fault(const App& app, const FeedbackRequest& given) {
+  const config::KeptAnswers kept = app.config().store.answers;
+  if (!given.outcome.gold || kept == config::KeptAnswers::kText) return std::nullopt;
+  const std::string_view word = kept == config::KeptAnswers::kHash ? "hash" : "none";
+  return Error{ErrorCode::kUnsupported, "correct_answer: the decision is not known here, and with store.answers = \"" + std::string(word) +
+                                            "\" no text may wait for it" + std::string(kSendInstead) +
+                                            ", or send it again when the decision is made"};
 }
 
-void commit_outcome(App& app, ServedPool& pool, Given given, std::optional<RequestMark> mark, const Answered& answered) {
+void commit_outcome(App& app, ServedPool& pool, FeedbackRequest given, std::optional<RequestMark> mark, const Answered& answered) {
   // For the trace, once it is recorded.
   const auto told = app.tracer()->enabled() ? std::make_shared<const OutcomeObserved>(given.outcome) : nullptr;
   Prepared prepared = app.service().prepare(pool, std::move(given.outcome));
@@ -183,7 +100,7 @@ bool take_back(App& app, ServedPool& pool, const std::vector<Uuid>& feedbacks, c
   return true;
 }
 
-ServedPool* pool_for(App& app, const Caller& caller, const Given& given, const Answered& answered) {
+ServedPool* pool_for(App& app, const Caller& caller, const FeedbackRequest& given, const Answered& answered) {
   const std::string name = given.pool.empty() ? "default" : given.pool;
   ServedPool* pool = app.service().find(caller.stored(name));
   // Clients may bring ids of their own, so two pools may know one: the pool that is named comes first, and one's own before another's.
@@ -204,9 +121,9 @@ ServedPool* pool_for(App& app, const Caller& caller, const Given& given, const A
 
 void take(App& app, const Call& call, const Json& body, std::optional<RequestMark> mark, const Answered& answered) {
   const Caller& caller = call.caller;
-  Given given;
+  FeedbackRequest given;
   given.traced = caller_context(call.request);
-  if (auto fault = read_given(body, caller, given)) return answered(refusal(*fault));
+  if (auto fault = read_feedback(body, caller, given)) return answered(refusal(*fault));
   ServedPool* pool = pool_for(app, caller, given, answered);
   if (pool == nullptr) return;
   if (mark) {
@@ -217,21 +134,26 @@ void take(App& app, const Call& call, const Json& body, std::optional<RequestMar
       case Repeated::kUnderWay: return answered(idempotency_under_way());
     }
   }
-  if (const auto decision = pool->pool().decision(given.outcome.decision)) {
+  const auto compared = pool->pool().compare(given.outcome);
+  if (!compared) return answered(refusal(as_asked(compared.error())));
+  if (compared->known) {
+    if (!compared->contradicted.empty() && !given.replace) {
+      return answered(refusal(
+          409, "conflict",
+          "outcome: feedback " + compared->contradicted.front().feedback.text() + " said otherwise; send \"replace\": true to take it back",
+          "outcome"));
+    }
+    if (compared->contradicted.empty() && !compared->fresh) return answered(receipt(compared->same.front().feedback, "duplicate", {}));
     auto grades = pool->pool().resolve(given.outcome);
     if (!grades) return answered(refusal(as_asked(grades.error())));
     given.outcome.grades = std::move(*grades);
     given.outcome.gold.reset();
     given.outcome.selected.reset();
-    const Compared compared = compare(*decision, given.outcome.grades);
-    if (!compared.contradicted.empty() && !given.replace) {
-      return answered(
-          refusal(409, "conflict",
-                  "outcome: feedback " + compared.contradicted.front().text() + " said otherwise; send \"replace\": true to take it back",
-                  "outcome"));
-    }
-    if (compared.contradicted.empty() && !compared.fresh && compared.same) return answered(receipt(*compared.same, "duplicate", {}));
-    if (!take_back(app, *pool, compared.contradicted, caller, answered)) return;
+    std::vector<Uuid> contradicted;
+    for (const Comparison::Said& said : compared->contradicted) contradicted.push_back(said.feedback);
+    if (!take_back(app, *pool, contradicted, caller, answered)) return;
+  } else if (const auto fault = gold_fault(app, given)) {
+    return answered(refusal(*fault));
   }
   commit_outcome(app, *pool, std::move(given), mark, answered);
 }
@@ -313,7 +235,7 @@ void revert_feedback(App& app, const Call& call) {
   const auto source = in.text("source");
   const std::string pool_name(in.text("pool").value_or("default"));
   std::optional<Uuid> id;
-  if (feedback && !(id = parse_id(*feedback))) in.fail("feedback_id", "expected a UUID");
+  if (feedback && !(id = parse_feedback_id(*feedback))) in.fail("feedback_id", "expected a UUID");
   if (feedback.has_value() == source.has_value()) in.fail("feedback_id", "expected either feedback_id or source");
   if (auto fault = in.finish()) return call.answer->refuse(*fault);
   ServedPool* pool = find_pool(app, call, pool_name);
