@@ -1,6 +1,7 @@
 #include "service/service.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -63,6 +64,7 @@ Service::Service(EventLog& log, ServiceOptions options)
       options_(std::move(options)),
       random_(options_.seed),
       alive_(std::make_shared<bool>(true)),
+      turns_(options_.post),
       erasures_(log_, background_, options_.post, alive_) {
   log_.on_commit([this, alive = alive_] {
     if (uncorking_ == std::this_thread::get_id()) return;
@@ -180,20 +182,46 @@ Uuid Service::new_id(std::int64_t now_ms) {
   return last_id_ = last_id_.later(random_);
 }
 
-Status Service::commit(Prepared&& prepared, Done done) {
-  gather();
-  const auto waiting = waiting_.emplace(waiting_.end(), std::move(prepared), std::move(done));
-  Status taken = log_.append(waiting->entry, [this, waiting](Result<std::uint64_t> offset) {
+EventLog::Acknowledge Service::acknowledge(AllWaiting::iterator waiting) {
+  return [this, waiting](Result<std::uint64_t> offset) {
     waiting->acknowledged = std::move(offset);
     const std::lock_guard lock(mutex_);
     acknowledged_.push_back(waiting);
-  });
+  };
+}
+
+Status Service::commit(Prepared&& prepared, Done done) {
+  gather();
+  const auto waiting = waiting_.emplace(waiting_.end(), std::move(prepared), std::move(done));
+  Status taken = log_.append(waiting->entry, acknowledge(waiting));
   if (!taken) {
     waiting_.erase(waiting);
     return taken;
   }
   // The acknowledgement may be here already, but nobody reads it before drain(), which runs on this thread.
   if (const auto& mark = waiting->entry.mark) waiting->pool.requests().begin(*mark, waiting->entry.event.id);
+  return {};
+}
+
+Status Service::commit_together(std::vector<Prepared>&& prepared, Done done) {
+  gather();
+  AllWaiting group;
+  std::vector<EventLog::Grouped> entries;
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    const bool last = i + 1 == prepared.size();
+    group.emplace_back(std::move(prepared[i]), last ? std::move(done) : Done([](const Result<Applied>&) {}));
+    entries.push_back({&group.back().entry, acknowledge(std::prev(group.end()))});
+  }
+  // Each stays where it is when it is taken over by another list.
+  const auto first = group.begin();
+  waiting_.splice(waiting_.end(), group);
+  if (Status taken = log_.append_together(entries); !taken) {
+    waiting_.erase(first, waiting_.end());
+    return taken;
+  }
+  for (auto waiting = first; waiting != waiting_.end(); ++waiting) {
+    if (const auto& mark = waiting->entry.mark) waiting->pool.requests().begin(*mark, waiting->entry.event.id);
+  }
   return {};
 }
 
@@ -275,9 +303,10 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
                       " and does not fit it: it counts nowhere");
   }
   // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
-  const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && result.status == ApplyStatus::kConflict);
-  if (!waits) return done(std::move(applied));
   const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
+  const bool contradicts = outcome != nullptr && (result.status == ApplyStatus::kConflict || result.status == ApplyStatus::kDuplicate);
+  const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && contradicts);
+  if (!waits) return done(std::move(applied));
   fold_again(pool, {done, std::move(*applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
 }
 

@@ -28,6 +28,7 @@
 #include "service/background.h"
 #include "service/erasures.h"
 #include "service/served_pool.h"
+#include "service/turns.h"
 
 namespace margin::service {
 
@@ -98,6 +99,10 @@ class Service {
   // Writes it; `done` hears how it was applied, or why it could not be written. A revert that calls for a new fold is done when the folded
   // state is in place. kLimit: the log's queue is full (overload); then `done` is not called.
   [[nodiscard]] Status commit(Prepared&& prepared, Done done);
+  // Several of one pool, all of them or none; `done` hears of the last. Errors as above.
+  [[nodiscard]] Status commit_together(std::vector<Prepared>&& prepared, Done done);
+  // Those who say something of one decision, in their order.
+  [[nodiscard]] Turns& turns() { return turns_; }
   // kNotFound: the pool's log has no such feedback; kUnsupported: it lies before what the log retains.
   [[nodiscard]] Status can_revert(ServedPool& pool, Uuid feedback);
 
@@ -144,6 +149,7 @@ class Service {
   void add_pool(const std::string& name, Pool pool, std::uint64_t next_offset);
   // What is committed in this turn of the loop shares a transaction.
   void gather();
+  [[nodiscard]] EventLog::Acknowledge acknowledge(AllWaiting::iterator waiting);
   void drain();
   // Waits for the disk.
   void settle_all();
@@ -178,6 +184,7 @@ class Service {
   std::mutex mutex_;
   std::vector<AllWaiting::iterator> acknowledged_;  // guarded by mutex_
   std::shared_ptr<bool> alive_;                     // false once the service is gone: posted work then does nothing
+  Turns turns_;
   Erasures erasures_;
   Background background_;  // last: it stops before the rest goes
 };

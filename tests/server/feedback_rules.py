@@ -54,5 +54,115 @@ class Answers(FeedbackTest):
                 self.assertNotIn(b"SECRETGOLD1", file.read_bytes(), (kept, file))
 
 
+class Replacing(FeedbackTest):
+    def key(self, *flags):
+        return json.loads(self.margin("keys", "create", "--store", "margin.db", "--json", *flags))["key"]
+
+    def test_only_ones_own_feedback_is_replaced_without_the_scope_admin(self):
+        app, other, reader = (self.key("--name", name, "--scope", "decide,feedback,read", "--weight", weight)
+                              for name, weight in (("app", "1"), ("other", "1"), ("reader", "0")))
+        admin = self.key("--name", "chief", "--scope", "feedback,admin")
+        mighty_reader = self.key("--name", "mighty reader", "--scope", "feedback,admin", "--weight", "0")
+        server = self.serve()
+        body = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}]}
+        made = server.post("/v1/decide", body, key=app).json["decision_id"]
+        say = lambda key, outcome, **more: server.post("/v1/feedback", {"decision_id": made, "outcome": outcome, **more}, key=key)
+        recorded = lambda: [o["outcome"] for o in server.get("/v1/decisions/" + made, key=app).json["outcomes"]]
+        self.assertEqual(say(app, 1).json["status"], "applied")
+        for key, why in ((other, "admin"), (reader, "weight 0"), (mighty_reader, "weight 0")):
+            refused = say(key, 0, replace=True)
+            self.assertEqual((refused.status, refused.error["type"], refused.error["param"]), (403, "permission_error", "replace"))
+            self.assertIn(why, refused.error["message"])
+            self.assertEqual(recorded(), [1])
+        self.assertEqual(say(app, 0, replace=True).json["status"], "applied", "one's own")
+        self.assertEqual(recorded(), [0])
+        self.assertEqual(say(admin, 1, replace=True).json["status"], "applied")
+        self.assertEqual(recorded(), [1])
+
+    def test_a_replacement_goes_into_the_log_whole_or_not_at_all(self):
+        server = self.serve(config="[limits]\nqueue = 1\n")
+        body = json.dumps({"responses": [{"model": "z", "answer": "x", "confidence": 0.5}]})
+
+        def decide():
+            connection = server.fresh()
+            connection.request("POST", "/v1/decide", body, {"Content-Type": "application/json"})
+            connection.getresponse().read()
+            connection.close()
+
+        for _ in range(20):
+            made = server.decide(ASKED)["decision_id"]
+            self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcomes": {"a": 1}}).status, 200)
+            busy = threading.Thread(target=decide)
+            busy.start()
+            replaced = server.post("/v1/feedback", {"decision_id": made, "outcomes": {"a": 0}, "replace": True})
+            busy.join()
+            self.assertIn(replaced.status, (200, 503))
+            self.assertEqual(self.outcomes(server, made), {"a": 0 if replaced.status == 200 else 1})
+
+
+class Together(FeedbackTest):
+    def batch(self, server, *lines):
+        raw = "\n".join(json.dumps(line) for line in lines).encode()
+        answer = server.post("/v1/feedback/batch", raw=raw, headers={"Content-Type": "application/x-ndjson"})
+        return [json.loads(line) for line in answer.body.splitlines()]
+
+    def test_what_a_batch_says_of_one_decision_is_compared_line_by_line(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        before = self.offset(server)
+        results = self.batch(server, *({"decision_id": made, "outcome": o} for o in (1, 0, 1)))
+        self.assertEqual([r["code"] for r in results], [200, 409, 200])
+        self.assertEqual((results[1]["error"]["param"], results[1]["error"]["code"]), ("outcome", "conflict"))
+        self.assertIn("replace", results[1]["error"]["message"])
+        self.assertEqual((results[2]["status"], results[2]["feedback_id"]), ("duplicate", results[0]["feedback_id"]))
+        self.assertEqual(self.offset(server), before + 1, "only the first is in the log")
+        server.post("/v1/feedback/revert", {"feedback_id": results[0]["feedback_id"]})
+        self.assertEqual(self.outcomes(server, made), {}, "what was refused does not come back")
+
+    def test_a_replacement_may_stand_in_the_same_batch(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        results = self.batch(server, {"decision_id": made, "outcome": 1}, {"decision_id": made, "outcome": 0, "replace": True})
+        self.assertEqual([r.get("status") for r in results], ["applied", "applied"], results)
+        self.assertEqual(self.outcomes(server, made), {"a": 0, "c": 0})
+        digests = server.digests()
+        server.stop()
+        self.assertEqual(self.serve().digests(), digests)
+
+    def test_of_contradicting_requests_at_the_same_time_one_is_taken(self):
+        server = self.serve()
+        for early in (False, True):
+            made = str(uuid.uuid4()) if early else server.decide(ASKED)["decision_id"]
+            before = self.offset(server)
+            sockets = [socket.create_connection((server.host, int(server.port)), timeout=60) for _ in range(8)]
+            for i, one in enumerate(sockets):
+                body = json.dumps({"decision_id": made, "outcome": i % 2})
+                one.sendall(f"POST /v1/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode())
+            statuses = []
+            for one in sockets:
+                with one, one.makefile("rb") as answer:
+                    statuses.append(int(answer.read().split()[1]))
+            self.assertEqual(sorted(statuses), 4 * [200] + 4 * [409])
+            self.assertEqual(self.offset(server), before + 1)
+
+
+class Waiting(FeedbackTest):
+    def test_feedback_that_waits_is_compared_like_any_other(self):
+        server = self.serve()
+        mine = str(uuid.uuid4())
+        say = lambda outcome, **more: server.post("/v1/feedback", {"decision_id": mine, "outcome": outcome, **more})
+        first = say(1).json
+        self.assertEqual(first["status"], "pending_decision")
+        again = say(1).json
+        self.assertEqual((again["status"], again["feedback_id"]), ("duplicate", first["feedback_id"]))
+        conflict = say(0)
+        self.assertEqual((conflict.status, conflict.error["param"]), (409, "outcome"))
+        self.assertIn('margin_feedback_early{pool="default"} 1\n', server.get("/metrics").body.decode())
+        replaced = say(0, replace=True).json
+        self.assertEqual(replaced["status"], "pending_decision")
+        server.decide(ASKED, decision_id=mine)
+        self.assertEqual(self.outcomes(server, mine), {"a": 0, "c": 0})
+
+
 if __name__ == "__main__":
     main()
