@@ -94,6 +94,7 @@ struct ApplyResult {
   std::vector<std::string> capped;
   std::vector<Uuid> dropped;   // early feedback that does not fit the decision it waited for, or contradicts what came before it
   std::vector<Uuid> reverted;  // feedback that a revert took back
+  std::size_t lapsed = 0;      // early feedback that had waited pending_ms_max when this event came, and is forgotten
 };
 
 // What a factor rests on.

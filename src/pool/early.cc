@@ -37,13 +37,16 @@ std::vector<EarlyFeedback::Entry> EarlyFeedback::take(Uuid decision) {
   return taken;
 }
 
-void EarlyFeedback::forget_before(std::int64_t time_ms) {
+std::size_t EarlyFeedback::forget_before(std::int64_t time_ms) {
+  std::size_t lapsed = 0;
   while (!entries_.empty() && entries_.front().time_ms < time_ms) {
     outcomes_ -= entries_.front().verdict.outcomes();
+    if (!entries_.front().reverted) ++lapsed;
     // The oldest entry of all is the oldest of its decision.
     by_decision_.erase(by_decision_.lower_bound(entries_.front().decision));
     entries_.pop_front();
   }
+  return lapsed;
 }
 
 void EarlyFeedback::save(Encoder& out) const {

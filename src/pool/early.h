@@ -30,7 +30,8 @@ class EarlyFeedback {
   void keep(Entry entry);
   // Removes and returns what waits for a decision, first come first.
   [[nodiscard]] std::vector<Entry> take(Uuid decision);
-  void forget_before(std::int64_t time_ms);
+  // How many of them had not been taken back.
+  std::size_t forget_before(std::int64_t time_ms);
 
   [[nodiscard]] auto begin() { return entries_.begin(); }
   [[nodiscard]] auto end() { return entries_.end(); }

@@ -82,7 +82,8 @@ struct PoolState {
   };
 
   [[nodiscard]] bool seen(const Event& event) const;
-  void advance(std::int64_t to_ms);
+  // How much early feedback is forgotten unjoined.
+  std::size_t advance(std::int64_t to_ms);
   // Its time lies before what the pool still remembers. Ids that carry no time never count as old.
   [[nodiscard]] bool forgotten(Uuid id) const;
 

@@ -135,6 +135,10 @@ void Taking::take() {
   const auto compared = pool->pool().compare(given.outcome);
   if (!compared) return answered(refusal(as_asked(compared.error())));
   if (!compared->known) {
+    const auto forgotten = app.service().has_forgotten(given.outcome.decision, caller.prefix());
+    if (!forgotten) return answered(refusal(forgotten.error()));
+    // Nothing is written: in the log it would wait for a decision that has been.
+    if (*forgotten) return answered(receipt(app.service().new_id(), {.status = ApplyStatus::kExpired}));
     if (const auto fault = gold_fault(app, given)) return answered(refusal(*fault));
   }
   if (!compared->contradicted.empty()) {

@@ -1,5 +1,6 @@
 // POST /v1/feedback and /v1/feedback/batch: what became of decisions. Whatever is accepted is in the log; whatever cannot be applied gets
 // an error of its own.
+#include <algorithm>
 #include <memory>
 
 #include "server/app.h"
@@ -17,9 +18,20 @@ void take(App& app, const Call& call, const Json& body, std::optional<RequestMar
   take_feedback(app, call.caller, std::move(given), mark, std::move(answered));
 }
 
+struct Line {
+  std::size_t number = 0;  // in the body, from 1
+  std::string text;
+};
+
+// Lines that are taken in one turn of the loop: each may have to look something up in the log, and others must not wait for all of them.
+constexpr std::size_t kLinesAtOnce = 32;
+
 // A batch's answers, in the order of its lines, sent when the last has come.
 struct Batch {
-  SharedAnswer answer;
+  App& app;
+  Call call;
+  std::vector<Line> lines;
+  std::optional<RequestMark> mark;
   std::vector<std::string> results;
   std::size_t open = 0;
 
@@ -32,13 +44,8 @@ struct Batch {
     http::Response response;
     response.content_type = "application/x-ndjson";
     for (const std::string& result : results) response.body += result + "\n";
-    answer->send(std::move(response));
+    call.answer->send(std::move(response));
   }
-};
-
-struct Line {
-  std::size_t number = 0;  // in the body, from 1
-  std::string text;
 };
 
 // Those that are not blank.
@@ -52,6 +59,25 @@ std::vector<Line> split_lines(std::string_view body) {
   return lines;
 }
 
+void take_lines(const std::shared_ptr<Batch>& batch, std::size_t from) {
+  const std::size_t end = std::min(batch->lines.size(), from + kLinesAtOnce);
+  for (std::size_t i = from; i < end; ++i) {
+    const Line& line = batch->lines[i];
+    Answered answered = [batch, i, number = line.number](const http::Response& response) { batch->settle(i, number, response); };
+    auto parsed = batch->app.parser().parse(line.text);
+    if (!parsed) {
+      answered(refusal(400, "invalid_json", parsed.error().message));
+      continue;
+    }
+    // Each line is a request of its own: a batch that was cut in the middle may be sent again whole.
+    std::optional<RequestMark> mark = batch->mark;
+    if (mark) mark->key = digest_of(mark->key.hex() + "#" + std::to_string(i));
+    if (mark) mark->body = digest_of(line.text);
+    take(batch->app, batch->call, **parsed, mark, std::move(answered));
+  }
+  if (end < batch->lines.size()) batch->app.service().later([batch, end] { take_lines(batch, end); });
+}
+
 }  // namespace
 
 void feedback(App& app, const Call& call) {
@@ -61,29 +87,15 @@ void feedback(App& app, const Call& call) {
 }
 
 void feedback_batch(App& app, const Call& call) {
-  const std::vector<Line> lines = split_lines(call.request.body);
+  std::vector<Line> lines = split_lines(call.request.body);
   const auto lines_max = static_cast<std::size_t>(app.config().limits.batch_lines);
   if (lines.empty()) return call.answer->send(refusal(400, "invalid_value", "body: expected one JSON object per line"));
   if (lines.size() > lines_max) {
     return call.answer->send(refusal(
         413, "batch_too_large", "body: got " + std::to_string(lines.size()) + " lines, expected at most " + std::to_string(lines_max)));
   }
-  const auto mark = request_mark(call);
-  auto batch = std::make_shared<Batch>(Batch{call.answer, std::vector<std::string>(lines.size()), lines.size()});
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Line& line = lines[i];
-    const Answered answered = [batch, i, number = line.number](const http::Response& response) { batch->settle(i, number, response); };
-    auto parsed = app.parser().parse(line.text);
-    if (!parsed) {
-      answered(refusal(400, "invalid_json", parsed.error().message));
-      continue;
-    }
-    // Each line is a request of its own: a batch that was cut in the middle may be sent again whole.
-    std::optional<RequestMark> line_mark = mark;
-    if (line_mark) line_mark->key = digest_of(mark->key.hex() + "#" + std::to_string(i));
-    if (line_mark) line_mark->body = digest_of(line.text);
-    take(app, call, **parsed, line_mark, answered);
-  }
+  const std::size_t count = lines.size();
+  take_lines(std::make_shared<Batch>(Batch{app, call, std::move(lines), request_mark(call), std::vector<std::string>(count), count}), 0);
 }
 
 }  // namespace margin::server

@@ -42,6 +42,7 @@ void ServedPool::recall(const Record& record) {
 }
 
 void ServedPool::count(const Event& event, const ApplyResult& result) {
+  counts_.lapsed += result.lapsed;
   if (const auto* made = std::get_if<DecisionMade>(&event.body); made != nullptr && result.status == ApplyStatus::kApplied) {
     ++counts_.decisions;
     if (made->abstained) ++counts_.abstained;

@@ -30,6 +30,7 @@ struct PoolCounts {
   std::array<std::uint64_t, 4> by_status{};              // of decisions, by TrustStatus
   std::array<std::uint64_t, kApplyStatuses> feedback{};  // by ApplyStatus
   std::uint64_t dropped = 0;                             // of it, what came before its decision and did not fit it
+  std::uint64_t lapsed = 0;                              // early feedback whose decision did not come in time
   std::uint64_t lag_count = 0;                           // outcomes that found their decision, and
   double lag_seconds = 0.0;                              // how long after it they came, summed
 };

@@ -176,6 +176,18 @@ ServedPool* Service::find_decision(Uuid decision, std::string_view tenant_prefix
   return nullptr;
 }
 
+Result<bool> Service::has_forgotten(Uuid decision, std::string_view tenant_prefix) {
+  for (const auto& [name, pool] : pools_) {
+    if (!name.starts_with(tenant_prefix) || pool->pool().knows(decision)) continue;
+    auto record = log_.find(name, decision);
+    if (!record) return record.error();
+    // What is in the log and has not been applied yet is about to be known.
+    const bool applied = *record && (*record)->offset < pool->next_offset();
+    if (applied && std::holds_alternative<DecisionMade>((*record)->event.body)) return true;
+  }
+  return false;
+}
+
 Uuid Service::new_id(std::int64_t now_ms) {
   // Never back, also within a millisecond and when the clock steps, so that ids sort as they were made.
   if (now_ms > last_id_.time_ms() || last_id_ == Uuid()) return last_id_ = Uuid::make(now_ms, random_);

@@ -86,6 +86,9 @@ class Service {
   // The pool that knows a decision.
   [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant_prefix);
 
+  // Whether a pool made this decision and remembers it no longer. Asks the log of each of the tenant's pools. Errors are the log's.
+  [[nodiscard]] Result<bool> has_forgotten(Uuid decision, std::string_view tenant_prefix);
+
   // An event for `pool` with a new id and the time, or the caller's.
   template <class Body>
   [[nodiscard]] Prepared prepare(ServedPool& pool, Body&& body, std::optional<Uuid> id = {}, std::optional<std::int64_t> now_ms = {}) {
@@ -111,6 +114,8 @@ class Service {
 
   [[nodiscard]] EventLog& log() { return log_; }
   [[nodiscard]] std::int64_t now_ms() const { return options_.clock_ms(); }
+  // For work that is better done in several turns of the loop.
+  void later(std::function<void()> work) { options_.post(std::move(work)); }
   [[nodiscard]] std::size_t in_flight() const { return waiting_.size(); }
   // The settings that new pools get, and those of named ones, from now on (a reload). Writes what changed.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);

@@ -163,6 +163,28 @@ class Waiting(FeedbackTest):
         server.decide(ASKED, decision_id=mine)
         self.assertEqual(self.outcomes(server, mine), {"a": 0, "c": 0})
 
+    def test_feedback_of_a_decision_that_was_forgotten_is_expired(self):
+        server = self.serve(config="[limits]\npending = 2\n")
+        made = [server.decide(ASKED)["decision_id"] for _ in range(4)]
+        brought = str(uuid.uuid4())
+        server.decide(ASKED, decision_id=brought)
+        made += [server.decide(ASKED)["decision_id"] for _ in range(3)]
+        before = self.offset(server)
+        for forgotten in (made[0], brought):
+            answer = server.post("/v1/feedback", {"decision_id": forgotten, "outcome": 1}).json
+            self.assertEqual((answer["status"], answer["updated"]), ("expired", []))
+        self.assertEqual(self.offset(server), before, "nothing was written")
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made[-1], "outcome": 1}).json["status"], "applied")
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": str(uuid.uuid4()), "outcome": 1}).json["status"], "pending_decision")
+
+    def test_a_long_batch_of_the_unknown_is_answered_in_order(self):
+        server = self.serve()
+        lines = [json.dumps({"decision_id": str(uuid.uuid4()), "outcome": i % 2}) for i in range(200)]
+        answer = server.post("/v1/feedback/batch", raw="\n".join(lines).encode(), headers={"Content-Type": "application/x-ndjson"})
+        results = [json.loads(line) for line in answer.body.splitlines()]
+        self.assertEqual([r["line"] for r in results], list(range(1, 201)))
+        self.assertEqual({r["status"] for r in results}, {"pending_decision"})
+
 
 if __name__ == "__main__":
     main()
