@@ -201,6 +201,20 @@ class Pool {
   // numbers is the same, other numbers for the same contradict, and two forms cannot be compared before the decision is known.
   [[nodiscard]] Result<Comparison> compare(const OutcomeObserved& outcome) const;
 
+  // Feedback that waits in another pool for a decision that was made in this one: what it says here, as grades, or why it does not fit
+  // (errors as for resolve). First come first; without what was taken back.
+  struct TakenOver {
+    Uuid feedback;
+    Result<OutcomeObserved> outcome;
+  };
+  [[nodiscard]] std::vector<TakenOver> take_over(Uuid decision, const Pool& from) const;
+  // Early feedback waits for it.
+  [[nodiscard]] bool awaits(Uuid decision) const;
+  // The decisions that early feedback waits for, each once.
+  [[nodiscard]] std::vector<Uuid> awaited_decisions() const;
+  // Gold answers among what waits for a decision.
+  [[nodiscard]] std::vector<Uuid> waiting_golds(Uuid decision) const;
+
   ApplyResult apply(const Event& event);
 
   [[nodiscard]] const PoolConfigured& config() const;

@@ -44,9 +44,32 @@ bool same_statement(const Verdict& a, const Verdict& b) { return a.grades == b.g
 
 }  // namespace
 
-Status PoolState::can_grade(const OutcomeObserved& outcome, const DecisionRecord& decision) {
-  if (!outcome.gold || answers_are_kept(decision.answers)) return {};
+Status PoolState::can_grade(bool by_gold, const DecisionRecord& decision) {
+  if (!by_gold || answers_are_kept(decision.answers)) return {};
   return {ErrorCode::kUnsupported, "gold: the answers of this decision were not kept, so nothing can be compared with it"};
+}
+
+std::vector<Grade> PoolState::grades_of(const DecisionRecord& decision, std::span<const double> outcomes) const {
+  std::vector<Grade> grades;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i] != outcomes[i]) continue;
+    const DecisionRecord::Response& response = decision.responses[i];
+    const auto responses = std::count_if(decision.responses.begin(), decision.responses.end(),
+                                         [&](const DecisionRecord::Response& other) { return other.model == response.model; });
+    grades.push_back(
+        {.model = members[response.model].name, .outcome = outcomes[i], .channel = responses > 1 ? cells[response.cell].channel : ""});
+  }
+  return grades;
+}
+
+Result<OutcomeObserved> PoolState::resolve_waiting(const Verdict& verdict, const DecisionRecord& decision) const {
+  if (Status status = can_grade(verdict.gold.has_value(), decision); !status) return status.error();
+  const auto outcomes = outcomes_of(verdict, decision, members, cells);
+  if (!outcomes) return outcomes.error();
+  return OutcomeObserved{.decision = decision.id,
+                         .grades = verdict.grades.empty() ? grades_of(decision, *outcomes) : verdict.grades,
+                         .weight = verdict.weight,
+                         .source = verdict.source};
 }
 
 Result<Comparison> PoolState::compare(const OutcomeObserved& outcome) const {
@@ -56,7 +79,7 @@ Result<Comparison> PoolState::compare(const OutcomeObserved& outcome) const {
 }
 
 Result<Comparison> PoolState::compare_known(const OutcomeObserved& outcome, const DecisionRecord& decision) const {
-  if (Status status = can_grade(outcome, decision); !status) return status.error();
+  if (Status status = can_grade(outcome.gold.has_value(), decision); !status) return status.error();
   const auto outcomes = outcomes_of(verdict_of(outcome, decision.kind), decision, members, cells);
   if (!outcomes) return outcomes.error();
   Comparison comparison{.known = true};

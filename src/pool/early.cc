@@ -19,6 +19,14 @@ std::vector<const EarlyFeedback::Entry*> EarlyFeedback::waiting(Uuid decision) c
   return found;
 }
 
+std::vector<Uuid> EarlyFeedback::awaited() const {
+  std::vector<Uuid> decisions;
+  for (auto entry = by_decision_.begin(); entry != by_decision_.end(); entry = by_decision_.upper_bound(entry->first)) {
+    decisions.push_back(entry->first);
+  }
+  return decisions;
+}
+
 void EarlyFeedback::keep(Entry entry) {
   outcomes_ += entry.verdict.outcomes();
   entries_.push_back(std::move(entry));

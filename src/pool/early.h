@@ -25,6 +25,8 @@ class EarlyFeedback {
   [[nodiscard]] std::size_t outcomes() const { return outcomes_; }
   [[nodiscard]] bool contains(Uuid decision, Uuid feedback) const;
   [[nodiscard]] std::size_t waiting_for(Uuid decision) const { return by_decision_.count(decision); }
+  // The decisions it waits for, each once.
+  [[nodiscard]] std::vector<Uuid> awaited() const;
   // What waits for a decision, first come first.
   [[nodiscard]] std::vector<const Entry*> waiting(Uuid decision) const;
   void keep(Entry entry);

@@ -60,7 +60,11 @@ struct PoolState {
   [[nodiscard]] std::vector<Alarm> alarms() const;
   [[nodiscard]] std::optional<DecisionView> view(Uuid id) const;
   // kUnsupported: a gold answer for a decision whose answers were not kept.
-  [[nodiscard]] static Status can_grade(const OutcomeObserved& outcome, const DecisionRecord& decision);
+  [[nodiscard]] static Status can_grade(bool by_gold, const DecisionRecord& decision);
+  // Outcomes of responses as grades of models.
+  [[nodiscard]] std::vector<Grade> grades_of(const DecisionRecord& decision, std::span<const double> outcomes) const;
+  // What feedback that waits elsewhere says of a decision made here.
+  [[nodiscard]] Result<OutcomeObserved> resolve_waiting(const Verdict& verdict, const DecisionRecord& decision) const;
   [[nodiscard]] Result<Comparison> compare(const OutcomeObserved& outcome) const;
   [[nodiscard]] std::vector<Uuid> latest(std::size_t count) const;
   // Pins included; the cell knows the model.

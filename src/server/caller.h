@@ -8,12 +8,6 @@
 
 namespace margin::server {
 
-// Whose pool it is, by the name it is stored under; empty: nobody's in particular.
-[[nodiscard]] inline std::string tenant_of(std::string_view pool) {
-  const std::size_t end = pool.find('/');
-  return std::string(end == std::string_view::npos ? std::string_view() : pool.substr(0, end));
-}
-
 struct Caller {
   std::string tenant;   // empty: all pools are theirs
   std::string source;   // provenance of feedback; names the key, or "local" where no key is configured

@@ -109,6 +109,8 @@ ServedPool* Taking::find_pool() {
     answered(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
     return nullptr;
   }
+  // Whatever waits for one decision waits together, so that it is compared.
+  if (ServedPool* waits = app.service().find_awaiting(decision, caller.tenant)) return waits;
   if (pool == nullptr && name == "default") {
     auto made = app.service().find_or_make(caller.stored(name));
     if (!made) answered(refusal(overloaded(made.error())));
@@ -189,7 +191,7 @@ void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::o
   Turns::Key key{.tenant = caller.tenant, .decision = decision};
   // Who is of no tenant may speak of everybody's decisions.
   if (key.tenant.empty()) {
-    if (const ServedPool* pool = app.service().find_decision(decision, "")) key.tenant = tenant_of(pool->name());
+    if (const ServedPool* pool = app.service().find_decision(decision, "")) key.tenant = pool->tenant();
   }
   auto taking = std::make_shared<Taking>(Taking{app, caller, std::move(given), mark, std::move(answered), nullptr});
   const bool waits =

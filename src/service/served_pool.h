@@ -43,6 +43,11 @@ class ServedPool {
   ServedPool(std::string name, Pool pool, std::uint64_t next_offset, const Limits& limits);
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  // Whose pool it is: what stands before the first slash of its name.
+  [[nodiscard]] std::string_view tenant() const {
+    const std::size_t end = name_.find('/');
+    return end == std::string::npos ? std::string_view() : std::string_view(name_).substr(0, end);
+  }
   [[nodiscard]] const Pool& pool() const { return pool_; }
   // The state is the fold of every event before this offset.
   [[nodiscard]] std::uint64_t next_offset() const { return next_offset_; }
@@ -63,6 +68,8 @@ class ServedPool {
   [[nodiscard]] std::int64_t stamp(std::int64_t clock_ms);
 
   ApplyResult apply(std::uint64_t offset, const Event& event);
+  // Early feedback that did not fit the decision it waited for.
+  void count_dropped(std::size_t feedbacks) { counts_.dropped += feedbacks; }
   // A state that was folded anew, up to the offset this one has.
   void swap_state(Pool pool);
 

@@ -84,6 +84,7 @@ Result<std::unique_ptr<Service>> Service::open(EventLog& log, ServiceOptions opt
   std::unique_ptr<Service> service(new Service(log, std::move(options)));
   if (Status recovered = service->recover(); !recovered) return recovered.error();
   service->reconfigure(service->options_.pools, service->options_.pool_defaults);
+  service->take_over_recovered();
   service->settle_all();
   return service;
 }
@@ -176,6 +177,12 @@ ServedPool* Service::find_decision(Uuid decision, std::string_view tenant_prefix
   return nullptr;
 }
 
+ServedPool* Service::find_awaiting(Uuid decision, std::string_view tenant) const {
+  const auto found = std::find_if(early_.begin(), early_.end(),
+                                  [&](const ServedPool* pool) { return pool->tenant() == tenant && pool->pool().awaits(decision); });
+  return found == early_.end() ? nullptr : *found;
+}
+
 Result<bool> Service::has_forgotten(Uuid decision, std::string_view tenant_prefix) {
   for (const auto& [name, pool] : pools_) {
     if (!name.starts_with(tenant_prefix) || pool->pool().knows(decision)) continue;
@@ -203,6 +210,21 @@ EventLog::Acknowledge Service::acknowledge(AllWaiting::iterator waiting) {
 }
 
 Status Service::commit(Prepared&& prepared, Done done) {
+  if (const auto* made = std::get_if<DecisionMade>(&prepared.event.body);
+      made != nullptr && prepared.pool->pool().early_outcomes() > 0 && !answers_are_kept(made->answers)) {
+    // They could be compared with nothing, and would grade everybody wrong.
+    const std::vector<Uuid> golds = prepared.pool->pool().waiting_golds(prepared.event.id);
+    std::vector<Prepared> all;
+    for (const Uuid gold : golds) {
+      options_.complain("pool " + prepared.pool->name() + ": feedback " + gold.text() + " waited with a right answer for decision " +
+                        prepared.event.id.text() + ", whose answers are not kept: it is taken back");
+      all.push_back(prepare(*prepared.pool, OutcomeReverted{.feedback = gold, .source = ""}));
+    }
+    if (!golds.empty()) {
+      all.push_back(std::move(prepared));
+      return commit_together(std::move(all), std::move(done));
+    }
+  }
   gather();
   const auto waiting = waiting_.emplace(waiting_.end(), std::move(prepared), std::move(done));
   Status taken = log_.append(waiting->entry, acknowledge(waiting));
@@ -315,11 +337,107 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
                       " and does not fit it: it counts nowhere");
   }
   // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
+  if (std::holds_alternative<DecisionMade>(event.body) && awaited_elsewhere(pool, event.id)) {
+    const Turns::Key key{std::string(pool.tenant()), event.id};
+    const auto join = [this, &pool, done, made = std::move(*applied), id = event.id](const Turns::Turn& turn) {
+      take_over(pool, id, [done, made, turn](const std::optional<Applied>&) { done(Applied(made)); });
+    };
+    // Who waits are few: as many as decisions with early feedback in another pool.
+    static_cast<void>(turns_.take(key, std::numeric_limits<std::size_t>::max(), join));
+    return;
+  }
   const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
+  if (outcome != nullptr && result.status == ApplyStatus::kPendingDecision) {
+    note_early(pool);
+    // Its decision was made in another pool while it was on its way.
+    for (const auto& [name, other] : pools_) {
+      if (other.get() == &pool || other->tenant() != pool.tenant() || !other->pool().knows(outcome->decision)) continue;
+      return take_over(*other, outcome->decision, [done, waits = std::move(*applied)](std::optional<Applied> joined) mutable {
+        done(joined ? std::move(*joined) : std::move(waits));
+      });
+    }
+  }
   const bool contradicts = outcome != nullptr && (result.status == ApplyStatus::kConflict || result.status == ApplyStatus::kDuplicate);
   const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && contradicts);
   if (!waits) return done(std::move(applied));
   fold_again(pool, {done, std::move(*applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
+}
+
+void Service::note_early(ServedPool& pool) {
+  if (std::find(early_.begin(), early_.end(), &pool) == early_.end()) early_.push_back(&pool);
+}
+
+bool Service::awaited_elsewhere(const ServedPool& pool, Uuid decision) {
+  if (early_.empty()) return false;
+  std::erase_if(early_, [](const ServedPool* each) { return each->pool().early_outcomes() == 0; });
+  return std::any_of(early_.begin(), early_.end(), [&](const ServedPool* each) {
+    return each != &pool && each->tenant() == pool.tenant() && each->pool().awaits(decision);
+  });
+}
+
+void Service::take_over(ServedPool& pool, Uuid decision, Then then) {
+  struct Joining {
+    Then then;
+    std::size_t open = 1;
+    std::optional<Applied> last{};
+
+    void close() {
+      if (--open == 0) then(std::move(last));
+    }
+  };
+  const auto joining = std::make_shared<Joining>(Joining{std::move(then)});
+  for (ServedPool* from : early_) {
+    if (from == &pool || from->tenant() != pool.tenant()) continue;
+    for (Pool::TakenOver& taken : pool.pool().take_over(decision, from->pool())) {
+      const Uuid id = taken.feedback;
+      ++joining->open;
+      const auto fail = [this, joining, id](const Error& error) {
+        options_.complain("feedback " + id.text() + " still waits for a decision that was made in another pool: " + error.message);
+        joining->close();
+      };
+      const auto leave = [this, from, id, joining, fail] {
+        const Status left = commit(prepare(*from, OutcomeReverted{.feedback = id, .source = ""}),
+                                   [joining, fail](const Result<Applied>& applied) { applied ? joining->close() : fail(applied.error()); });
+        if (!left) fail(left.error());
+      };
+      const auto drop = [this, &pool, decision, id, leave] {
+        pool.count_dropped(1);
+        options_.complain("pool " + pool.name() + ": feedback " + id.text() + " came before its decision " + decision.text() +
+                          " and does not fit it: it counts nowhere");
+        leave();
+      };
+      if (!taken.outcome) {
+        drop();
+        continue;
+      }
+      Prepared moved = prepare(pool, std::move(*taken.outcome), id);
+      moved.note = "waited in pool " + from->name();
+      const Status written = commit(std::move(moved), [leave, drop, fail, joining](Result<Applied> applied) {
+        if (!applied) return fail(applied.error());
+        const bool fits = applied->result.status != ApplyStatus::kConflict;
+        joining->last = std::move(*applied);
+        fits ? leave() : drop();
+      });
+      if (!written) fail(written.error());
+    }
+  }
+  joining->close();
+}
+
+// What a server that ended in between had begun.
+void Service::take_over_recovered() {
+  for (const auto& [name, pool] : pools_) {
+    if (pool->pool().early_outcomes() > 0) note_early(*pool);
+  }
+  for (const ServedPool* from : early_) {
+    for (const Uuid decision : from->pool().awaited_decisions()) {
+      for (const auto& [name, pool] : pools_) {
+        if (pool.get() != from && pool->tenant() == from->tenant() && pool->pool().knows(decision)) {
+          take_over(*pool, decision, [](const std::optional<Applied>&) {});
+        }
+      }
+    }
+  }
 }
 
 Status Service::can_revert(ServedPool& pool, Uuid feedback) {

@@ -86,6 +86,8 @@ class Service {
   // The pool that knows a decision.
   [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant_prefix);
 
+  // The pool in which early feedback waits for a decision.
+  [[nodiscard]] ServedPool* find_awaiting(Uuid decision, std::string_view tenant) const;
   // Whether a pool made this decision and remembers it no longer. Asks the log of each of the tenant's pools. Errors are the log's.
   [[nodiscard]] Result<bool> has_forgotten(Uuid decision, std::string_view tenant_prefix);
 
@@ -168,6 +170,14 @@ class Service {
     std::optional<Uuid> decision;  // of an outcome that contradicted what the fold may take back
   };
   void finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done);
+  // Pools with early feedback are looked at when a decision is made in another pool of their tenant.
+  void note_early(ServedPool& pool);
+  [[nodiscard]] bool awaited_elsewhere(const ServedPool& pool, Uuid decision);
+  // Early feedback that waits in other pools of the tenant is written to the pool that made its decision, under its own id, and taken back
+  // where it waited. `then` hears what became of the last of it in that pool, nothing when there was none.
+  using Then = std::function<void(std::optional<Applied>)>;
+  void take_over(ServedPool& pool, Uuid decision, Then then);
+  void take_over_recovered();
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
   void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
   static void answer(const ServedPool& pool, AwaitingFold awaiting);
@@ -180,6 +190,7 @@ class Service {
   Random random_;
   std::map<std::string, std::unique_ptr<ServedPool>, std::less<>> pools_;
   std::map<std::string, std::vector<AwaitingFold>> awaiting_fold_;
+  std::vector<ServedPool*> early_;  // pools that had early feedback when last seen
   Listener listener_;
   AllWaiting waiting_;  // each stays where it is, for the log's thread to find
   bool gathering_ = false;

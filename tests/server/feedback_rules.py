@@ -163,6 +163,22 @@ class Waiting(FeedbackTest):
         server.decide(ASKED, decision_id=mine)
         self.assertEqual(self.outcomes(server, mine), {"a": 0, "c": 0})
 
+    def test_feedback_without_a_pool_joins_its_decision_in_any_of_them(self):
+        server = self.serve()
+        server.put("/v1/pools/law", {})
+        mine = str(uuid.uuid4())
+        early = server.post("/v1/feedback", {"decision_id": mine, "correct_answer": "Paris"}).json
+        self.assertEqual(early["status"], "pending_decision")
+        conflict = server.post("/v1/feedback", {"decision_id": mine, "correct_answer": "Rome", "pool": "law"})
+        self.assertEqual(conflict.status, 409, "wherever it waits")
+        server.decide(ASKED, decision_id=mine, pool="law")
+        looked_up = server.get("/v1/decisions/" + mine).json
+        self.assertEqual({(o["model"], o["outcome"], o["feedback_id"]) for o in looked_up["outcomes"]},
+                         {(model, outcome, early["feedback_id"]) for model, outcome in (("a", 1), ("b", 0), ("c", 1))})
+        digests = server.digests()
+        server.kill()
+        self.assertEqual(self.serve().digests(), digests)
+
     def test_feedback_of_a_decision_that_was_forgotten_is_expired(self):
         server = self.serve(config="[limits]\npending = 2\n")
         made = [server.decide(ASKED)["decision_id"] for _ in range(4)]
