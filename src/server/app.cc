@@ -78,6 +78,10 @@ void App::handle(const http::Request& request, http::Reply reply) {
   if (matched.route->changes() && !request.body.empty() && !is_json(request.header("Content-Type").value_or(""))) {
     return answer->send(refusal(415, "unsupported_media_type", "Content-Type: expected application/json"));
   }
+  const auto names_key = [](const http::Header& header) { return http::same_name(header.name, "Idempotency-Key"); };
+  if (const auto keys = std::count_if(request.headers.begin(), request.headers.end(), names_key); keys > 1) {
+    return answer->send(refusal(400, "invalid_value", "Idempotency-Key: got " + std::to_string(keys) + " of them, expected one"));
+  }
   if (const auto key = request.header("Idempotency-Key"); key && key->size() > kIdempotencyKeyBytesMax) {
     return answer->send(refusal(
         400, "invalid_value",

@@ -94,7 +94,9 @@ struct Taking {
  private:
   // nullptr: answered.
   [[nodiscard]] ServedPool* find_pool();
-  [[nodiscard]] bool repeated(ServedPool& pool);
+  [[nodiscard]] bool repeated();
+  // The same was said before: nothing is written, and the request is remembered for as long as this server runs.
+  void tell_duplicate(ServedPool& pool, Uuid first);
   void write(ServedPool& pool, const std::vector<Comparison::Said>& replaced);
 };
 
@@ -120,9 +122,9 @@ ServedPool* Taking::find_pool() {
   return pool;
 }
 
-bool Taking::repeated(ServedPool& pool) {
+bool Taking::repeated() {
   if (!mark) return false;
-  switch (const Repeated known = seen_before(pool, *mark); known.kind) {
+  switch (const Repeated known = seen_before(app.service(), caller, *mark); known.kind) {
     case Repeated::kNew: return false;
     case Repeated::kSame: answered(receipt(known.event, {.status = ApplyStatus::kDuplicate})); break;
     case Repeated::kOtherBody: answered(idempotency_conflict()); break;
@@ -131,9 +133,15 @@ bool Taking::repeated(ServedPool& pool) {
   return true;
 }
 
+void Taking::tell_duplicate(ServedPool& pool, Uuid first) {
+  if (mark) pool.requests().settle(*mark, first);
+  answered(receipt(first, {.status = ApplyStatus::kDuplicate}));
+}
+
 void Taking::take() {
+  if (repeated()) return;
   ServedPool* pool = find_pool();
-  if (pool == nullptr || repeated(*pool)) return;
+  if (pool == nullptr) return;
   const auto compared = pool->pool().compare(given.outcome);
   if (!compared) return answered(refusal(as_asked(compared.error())));
   if (!compared->known) {
@@ -147,7 +155,7 @@ void Taking::take() {
     if (!given.replace) return answered(contradicts(compared->contradicted.front().feedback));
     if (auto fault = replacement_fault(caller, given, *compared)) return answered(std::move(*fault));
   } else if (!compared->fresh) {
-    return answered(receipt(compared->same.front().feedback, {.status = ApplyStatus::kDuplicate}));
+    return tell_duplicate(*pool, compared->same.front().feedback);
   }
   if (compared->known) {
     auto grades = pool->pool().resolve(given.outcome);

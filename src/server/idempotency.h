@@ -5,7 +5,7 @@
 
 #include "log/event_log.h"
 #include "server/routes.h"
-#include "service/served_pool.h"
+#include "service/service.h"
 
 namespace margin::server {
 
@@ -18,7 +18,8 @@ struct Repeated {
   enum Kind { kNew, kSame, kOtherBody, kUnderWay } kind = kNew;
   Uuid event;  // what it became, for kSame
 };
-[[nodiscard]] Repeated seen_before(service::ServedPool& pool, const RequestMark& mark);
+// A key is one for all pools of a tenant.
+[[nodiscard]] Repeated seen_before(const service::Service& service, const Caller& caller, const RequestMark& mark);
 
 [[nodiscard]] http::Response idempotency_conflict();
 [[nodiscard]] http::Response idempotency_under_way();

@@ -146,6 +146,41 @@ class Together(FeedbackTest):
             self.assertEqual(self.offset(server), before + 1)
 
 
+class Repeating(FeedbackTest):
+    def test_a_key_is_one_for_all_pools(self):
+        server = self.serve()
+        server.put("/v1/pools/law", {})
+        made = [server.decide(ASKED, pool=pool)["decision_id"] for pool in ("default", "law")]
+        say = lambda decision: server.post("/v1/feedback", {"decision_id": decision, "outcome": 1}, headers={"Idempotency-Key": "k"})
+        self.assertEqual(say(made[0]).json["status"], "applied")
+        self.assertEqual((say(made[1]).status, say(made[1]).error["code"]), (422, "idempotency_key_reused"))
+        self.assertEqual(self.outcomes(server, made[1]), {})
+        body = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}]}
+        decide = lambda **more: server.post("/v1/decide", {**body, **more}, headers={"Idempotency-Key": "d"})
+        self.assertEqual([decide().status, decide(pool="law").status, decide().status], [200, 422, 200])
+
+    def test_a_request_that_was_a_duplicate_is_remembered_too(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        first = server.post("/v1/feedback", {"decision_id": made, "outcome": 1}).json
+        say = lambda outcome: server.post("/v1/feedback", {"decision_id": made, "outcome": outcome, "replace": True}, headers={"Idempotency-Key": "k"})
+        self.assertEqual((say(1).json["status"], say(1).json["feedback_id"]), ("duplicate", first["feedback_id"]))
+        self.assertEqual(say(0).status, 422, "another body")
+
+    def test_two_keys_for_one_request_are_refused(self):
+        server = self.serve()
+        connection = server.fresh()
+        connection.putrequest("POST", "/v1/decide")
+        body = b'{"responses":[{"model":"a"}]}'
+        for name, value in (("Content-Type", "application/json"), ("Content-Length", str(len(body))), ("Idempotency-Key", "k"), ("idempotency-key", "k")):
+            connection.putheader(name, value)
+        connection.endheaders(body)
+        reply = connection.getresponse()
+        self.assertEqual(reply.status, 400)
+        self.assertIn(b"Idempotency-Key", reply.read())
+        connection.close()
+
+
 class Waiting(FeedbackTest):
     def test_feedback_that_waits_is_compared_like_any_other(self):
         server = self.serve()
