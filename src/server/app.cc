@@ -47,8 +47,8 @@ App::App(AppParts parts)
       parser_(static_cast<std::size_t>(parts_.config.limits.json_depth)),
       limiter_(access::kKeysMax),
       started_ms_(parts_.service.now_ms()) {
-  parts_.service.on_applied([this](const service::ServedPool& pool, const Event& event, const ApplyResult& result) {
-    if (events_.size() > 0) events_.publish(pool, event, result);
+  parts_.service.on_applied([this](const service::Service::Happened& happened) {
+    if (events_.size() > 0) events_.publish(happened);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -80,6 +81,18 @@ std::optional<http::Response> replacement_fault(const Caller& caller, const Feed
   return std::nullopt;
 }
 
+// Feedback without weight grades nobody, and is kept beside what does: of one key so many different statements on a decision, of all
+// together half of what a decision remembers, so that it never keeps out what counts.
+constexpr std::size_t kOpinionsMax = 4;
+constexpr std::size_t kUngradedMax = 512;
+
+bool same_grades(std::vector<Grade> a, std::vector<Grade> b) {
+  const auto by_model = [](const Grade& x, const Grade& y) { return std::tie(x.model, x.channel) < std::tie(y.model, y.channel); };
+  std::sort(a.begin(), a.end(), by_model);
+  std::sort(b.begin(), b.end(), by_model);
+  return a == b;
+}
+
 // One feedback, while it has its turn.
 struct Taking {
   App& app;
@@ -95,8 +108,14 @@ struct Taking {
   // nullptr: answered.
   [[nodiscard]] ServedPool* find_pool();
   [[nodiscard]] bool repeated();
+  void refuse(ServedPool& pool, http::Response response) const {
+    pool.count_feedback(ApplyStatus::kRefused);
+    answered(std::move(response));
+  }
   // The same was said before: nothing is written, and the request is remembered for as long as this server runs.
   void tell_duplicate(ServedPool& pool, Uuid first);
+  // Whether feedback without weight was answered: it says nothing new, or there is too much of it.
+  [[nodiscard]] bool weighed(ServedPool& pool, const Comparison& compared);
   void write(ServedPool& pool, const std::vector<Comparison::Said>& replaced);
 };
 
@@ -126,8 +145,8 @@ bool Taking::repeated() {
   if (!mark) return false;
   switch (const Repeated known = seen_before(app.service(), caller, *mark); known.kind) {
     case Repeated::kNew: return false;
-    case Repeated::kSame: answered(receipt(known.event, {.status = ApplyStatus::kDuplicate})); break;
-    case Repeated::kOtherBody: answered(idempotency_conflict()); break;
+    case Repeated::kSame: tell_duplicate(*known.pool, known.event); break;
+    case Repeated::kOtherBody: refuse(*known.pool, idempotency_conflict()); break;
     case Repeated::kUnderWay: answered(idempotency_under_way()); break;
   }
   return true;
@@ -135,6 +154,7 @@ bool Taking::repeated() {
 
 void Taking::tell_duplicate(ServedPool& pool, Uuid first) {
   if (mark) pool.requests().settle(*mark, first);
+  pool.count_feedback(ApplyStatus::kDuplicate);
   answered(receipt(first, {.status = ApplyStatus::kDuplicate}));
 }
 
@@ -143,28 +163,52 @@ void Taking::take() {
   ServedPool* pool = find_pool();
   if (pool == nullptr) return;
   const auto compared = pool->pool().compare(given.outcome);
-  if (!compared) return answered(refusal(as_asked(compared.error())));
+  if (!compared) return refuse(*pool, refusal(as_asked(compared.error())));
   if (!compared->known) {
     const auto forgotten = app.service().has_forgotten(given.outcome.decision, caller.prefix());
     if (!forgotten) return answered(refusal(forgotten.error()));
     // Nothing is written: in the log it would wait for a decision that has been.
-    if (*forgotten) return answered(receipt(app.service().new_id(), {.status = ApplyStatus::kExpired}));
-    if (const auto fault = gold_fault(app, given)) return answered(refusal(*fault));
+    if (*forgotten) {
+      pool->count_feedback(ApplyStatus::kExpired);
+      return answered(receipt(app.service().new_id(), {.status = ApplyStatus::kExpired}));
+    }
+    if (const auto fault = gold_fault(app, given)) return refuse(*pool, refusal(*fault));
   }
   if (!compared->contradicted.empty()) {
-    if (!given.replace) return answered(contradicts(compared->contradicted.front().feedback));
-    if (auto fault = replacement_fault(caller, given, *compared)) return answered(std::move(*fault));
+    if (!given.replace) {
+      pool->count_feedback(ApplyStatus::kConflict);
+      return answered(contradicts(compared->contradicted.front().feedback));
+    }
+    if (auto fault = replacement_fault(caller, given, *compared)) return refuse(*pool, std::move(*fault));
   } else if (!compared->fresh) {
     return tell_duplicate(*pool, compared->same.front().feedback);
   }
   if (compared->known) {
     auto grades = pool->pool().resolve(given.outcome);
-    if (!grades) return answered(refusal(as_asked(grades.error())));
+    if (!grades) return refuse(*pool, refusal(as_asked(grades.error())));
     given.outcome.grades = std::move(*grades);
     given.outcome.gold.reset();
     given.outcome.selected.reset();
   }
+  if (given.outcome.weight == 0.0 && weighed(*pool, *compared)) return;
   write(*pool, compared->contradicted);
+}
+
+bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
+  // The state knows who spoke; what was said is in the log.
+  for (const Uuid said : compared.ungraded) {
+    auto record = app.service().look_up(pool, said);
+    const auto* outcome = record && *record ? std::get_if<OutcomeObserved>(&(*record)->event.body) : nullptr;
+    if (outcome == nullptr || !same_grades(outcome->grades, given.outcome.grades)) continue;
+    tell_duplicate(pool, said);
+    return true;
+  }
+  if (compared.ungraded.size() < kOpinionsMax && compared.ungraded_count < kUngradedMax) return false;
+  refuse(pool, refusal(422, "limit_exceeded",
+                       "outcome: feedback without weight is kept " + std::to_string(kOpinionsMax) + " times of one key and " +
+                           std::to_string(kUngradedMax) + " times in all for a decision, and there is as much already",
+                       "outcome"));
+  return true;
 }
 
 // What is replaced is taken back first; the new one then counts in the fold that follows. All of it is written, or none.
@@ -181,14 +225,18 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
   events.back().mark = mark;
   events.back().note = given.observed_at.empty() ? "" : "observed_at=" + given.observed_at;
   const Uuid id = events.back().event.id;
-  const Status taken = app.service().commit_together(
-      std::move(events), [&app = app, id, answer = answered, told, traced = given.traced, held = turn](const Result<Applied>& applied) {
-        if (!applied) return answer(refusal(applied.error()));
-        const ApplyResult& result = applied->result;
-        if (result.error) return answer(refusal(as_asked(*result.error)));
-        if (told) trace_feedback(app, traced, *told);
-        answer(receipt(id, result));
-      });
+  const Status taken = app.service().commit_together(std::move(events), [&app = app, id, answer = answered, told, traced = given.traced,
+                                                                         held = turn](const Result<Applied>& applied) {
+    if (!applied) return answer(refusal(applied.error()));
+    const ApplyResult& result = applied->result;
+    // Only where the log has what this server did not know of.
+    if (result.status == ApplyStatus::kConflict) {
+      return answer(refusal(409, "conflict", "outcome: " + result.error->message + "; send \"replace\": true to take it back", "outcome"));
+    }
+    if (result.error) return answer(refusal(as_asked(*result.error)));
+    if (told) trace_feedback(app, traced, *told);
+    answer(receipt(id, result));
+  });
   if (!taken) answered(refusal(overloaded(taken.error())));
 }
 

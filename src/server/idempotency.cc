@@ -16,8 +16,8 @@ Repeated seen_before(const service::Service& service, const Caller& caller, cons
     if (!caller.owns(name)) continue;
     const service::RequestMemory::Known* known = pool->requests().find(mark.key);
     if (known == nullptr) continue;
-    if (known->body == mark.body) return {known->settled ? Repeated::kSame : Repeated::kUnderWay, known->event};
-    found.kind = Repeated::kOtherBody;
+    if (known->body == mark.body) return {known->settled ? Repeated::kSame : Repeated::kUnderWay, known->event, pool.get()};
+    found = {Repeated::kOtherBody, {}, pool.get()};
   }
   return found;
 }

@@ -16,7 +16,8 @@ inline constexpr std::size_t kIdempotencyKeyBytesMax = 255;
 
 struct Repeated {
   enum Kind { kNew, kSame, kOtherBody, kUnderWay } kind = kNew;
-  Uuid event;  // what it became, for kSame
+  Uuid event;                           // what it became, for kSame
+  service::ServedPool* pool = nullptr;  // that remembers it, unless it is new
 };
 // A key is one for all pools of a tenant.
 [[nodiscard]] Repeated seen_before(const service::Service& service, const Caller& caller, const RequestMark& mark);

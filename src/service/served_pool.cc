@@ -52,7 +52,6 @@ void ServedPool::count(const Event& event, const ApplyResult& result) {
   }
   const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
   if (outcome == nullptr) return;
-  ++counts_.feedback[static_cast<std::size_t>(result.status)];
   if (result.status != ApplyStatus::kApplied) return;
   if (const auto decision = pool_.decision(outcome->decision)) {
     ++counts_.lag_count;

@@ -331,12 +331,15 @@ Status Service::catch_up(ServedPool& pool, std::uint64_t offset) {
 // `applied` is no error.
 void Service::finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done) {
   const ApplyResult& result = applied->result;
-  if (listener_) listener_(pool, event, result);
+  const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
+  const bool contradicts = outcome != nullptr && (result.status == ApplyStatus::kConflict || result.status == ApplyStatus::kDuplicate);
+  // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
+  const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && contradicts);
+  if (!(waits && contradicts)) tell(pool, event, *applied);
   for (const Uuid feedback : result.dropped) {
     options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " came before its decision " + event.id.text() +
                       " and does not fit it: it counts nowhere");
   }
-  // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
   if (std::holds_alternative<DecisionMade>(event.body) && awaited_elsewhere(pool, event.id)) {
     const Turns::Key key{std::string(pool.tenant()), event.id};
     const auto join = [this, &pool, done, made = std::move(*applied), id = event.id](const Turns::Turn& turn) {
@@ -346,7 +349,6 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
     static_cast<void>(turns_.take(key, std::numeric_limits<std::size_t>::max(), join));
     return;
   }
-  const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
   if (outcome != nullptr && result.status == ApplyStatus::kPendingDecision) {
     note_early(pool);
     // Its decision was made in another pool while it was on its way.
@@ -357,10 +359,8 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
       });
     }
   }
-  const bool contradicts = outcome != nullptr && (result.status == ApplyStatus::kConflict || result.status == ApplyStatus::kDuplicate);
-  const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && contradicts);
   if (!waits) return done(std::move(applied));
-  fold_again(pool, {done, std::move(*applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
+  fold_again(pool, {done, std::move(*applied), contradicts ? std::optional(event) : std::nullopt});
 }
 
 void Service::note_early(ServedPool& pool) {
@@ -497,14 +497,19 @@ void Service::adopt(ServedPool& pool, Pool* folded, std::uint64_t upto) {
   for (AwaitingFold& one : waiting) answer(pool, std::move(one));
 }
 
-// An outcome that contradicted another counts now if the fold took that one back.
-void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
+void Service::tell(ServedPool& pool, const Event& event, const Applied& applied) {
+  if (std::holds_alternative<OutcomeObserved>(event.body)) pool.count_feedback(applied.result.status);
+  if (listener_) listener_({pool, applied.offset, event, applied.result});
+}
+
+// An outcome that repeated or contradicted another counts now if the fold took that one back.
+void Service::answer(ServedPool& pool, AwaitingFold awaiting) {
   ApplyResult& result = awaiting.applied.result;
-  bool counts = !awaiting.decision;
-  if (awaiting.decision) {
-    if (const auto decision = pool.pool().decision(*awaiting.decision)) {
+  bool counts = !awaiting.outcome;
+  if (awaiting.outcome) {
+    if (const auto decision = pool.pool().decision(std::get<OutcomeObserved>(awaiting.outcome->body).decision)) {
       for (const ResponseView& response : decision->responses) {
-        if (response.feedback != awaiting.event) continue;
+        if (response.feedback != awaiting.outcome->id) continue;
         counts = true;
         (response.learned ? result.learned : result.unlearned).push_back(response.model);
       }
@@ -514,6 +519,7 @@ void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
     result.status = ApplyStatus::kApplied;
     result.error.reset();
   }
+  if (awaiting.outcome) tell(pool, *awaiting.outcome, awaiting.applied);
   awaiting.done(std::move(awaiting.applied));
 }
 

@@ -66,8 +66,14 @@ struct Applied {
 class Service {
  public:
   using Done = std::function<void(Result<Applied>&&)>;
-  // Called for each event after it was applied.
-  using Listener = std::function<void(const ServedPool&, const Event&, const ApplyResult&)>;
+  // Called for each event after it was applied; for feedback that waits for a fold after that, with what became of it.
+  struct Happened {
+    const ServedPool& pool;
+    std::uint64_t offset = 0;
+    const Event& event;
+    const ApplyResult& result;
+  };
+  using Listener = std::function<void(const Happened&)>;
 
   // Recovers every pool of the log and makes those of the options. Errors are recovery's.
   [[nodiscard]] static Result<std::unique_ptr<Service>> open(EventLog& log, ServiceOptions options);
@@ -166,8 +172,7 @@ class Service {
   struct AwaitingFold {
     Done done;
     Applied applied;
-    Uuid event;
-    std::optional<Uuid> decision;  // of an outcome that contradicted what the fold may take back
+    std::optional<Event> outcome;  // that repeats or contradicts what the fold may take back
   };
   void finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done);
   // Pools with early feedback are looked at when a decision is made in another pool of their tenant.
@@ -180,7 +185,9 @@ class Service {
   void take_over_recovered();
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
   void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
-  static void answer(const ServedPool& pool, AwaitingFold awaiting);
+  void answer(ServedPool& pool, AwaitingFold awaiting);
+  // Tells and counts what became of an event.
+  void tell(ServedPool& pool, const Event& event, const Applied& applied);
   void snapshot_when_due(ServedPool& pool);
   void continue_snapshot(ServedPool& pool, std::uint64_t offset);
   void keep_snapshot(ServedPool& pool, std::uint64_t offset, std::vector<std::string> pieces);

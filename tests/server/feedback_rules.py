@@ -146,6 +146,52 @@ class Together(FeedbackTest):
             self.assertEqual(self.offset(server), before + 1)
 
 
+class Told(FeedbackTest):
+    def counts(self, server):
+        lines = server.get("/metrics").body.decode().splitlines()
+        counted = [line.rsplit(" ", 1) for line in lines if line.startswith('margin_feedback_total{pool="default"')]
+        return {name.split('result="')[1][:-2]: int(value) for name, value in counted if value != "0"}
+
+    def test_feedback_is_counted_by_what_it_was_answered_with(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        say = lambda outcome, **more: server.post("/v1/feedback", {"decision_id": made, "outcome": outcome, **more})
+        say(1)
+        self.assertEqual(self.counts(server), {"applied": 1})
+        say(1)
+        say(0)
+        self.assertEqual(self.counts(server), {"applied": 1, "duplicate": 1, "conflict": 1})
+        say(0, replace=True)
+        self.assertEqual(self.counts(server), {"applied": 2, "duplicate": 1, "conflict": 1})
+        server.post("/v1/feedback", {"decision_id": made, "outcomes": {"stranger": 1}})
+        self.assertEqual(self.counts(server)["refused"], 1)
+
+    def test_a_replacement_is_streamed_as_what_became_of_it(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        server.post("/v1/feedback", {"decision_id": made, "outcome": 1})
+        connection = server.fresh()
+        connection.request("GET", "/v1/events?pool=default")
+        reply = connection.getresponse()
+        replaced = server.post("/v1/feedback", {"decision_id": made, "outcome": 0, "replace": True}).json
+        offset = self.offset(server) - 1
+        line = ""
+        while '"decision_id"' not in line:
+            line = reply.readline().decode()
+        told = json.loads(line.split("data: ")[1])
+        self.assertEqual((told["id"], told["status"], told["offset"], told["updated"]), (replaced["feedback_id"], "applied", offset, replaced["updated"]))
+        connection.close()
+
+    def test_what_a_source_says_beyond_its_share_is_named(self):
+        server = self.serve(config="[pools.default]\nsource_share_max = 0.5\n")
+        receipts = []
+        for _ in range(14):
+            made = server.decide({"a": ("x", 0.9)})["decision_id"]
+            receipts.append(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}).json)
+        self.assertEqual((receipts[0]["status"], receipts[0]["updated"], receipts[0].get("capped")), ("applied", ["a"], None))
+        self.assertEqual((receipts[-1]["status"], receipts[-1]["updated"], receipts[-1].get("capped")), ("applied", [], ["a"]))
+
+
 class Repeating(FeedbackTest):
     def test_a_key_is_one_for_all_pools(self):
         server = self.serve()

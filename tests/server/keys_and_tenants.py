@@ -128,6 +128,22 @@ class Keys(ServerTest):
         reverted = server.post("/v1/feedback/revert", {"source": "grader-7"}, key=key).json["reverted"]
         self.assertEqual(reverted, [receipt["feedback_id"]])
 
+    def test_feedback_without_weight_does_not_keep_out_what_counts(self):
+        key = self.key("--name", "app", "--scope", "decide,feedback,read")
+        reader = self.key("--name", "reader", "--scope", "feedback", "--weight", "0")
+        server = self.serve()
+        for early in (False, True):
+            made = str(uuid.uuid4()) if early else server.post("/v1/decide", ASKED, key=key).json["decision_id"]
+            say = lambda key, outcome: server.post("/v1/feedback", {"decision_id": made, "outcome": outcome}, key=key)
+            first = say(reader, 0).json
+            self.assertEqual((say(reader, 0).json["status"], say(reader, 0).json["feedback_id"]), ("duplicate", first["feedback_id"]))
+            lines = "\n".join(json.dumps({"decision_id": made, "outcome": i / 2000}) for i in range(1, 1100)).encode()
+            answer = server.post("/v1/feedback/batch", raw=lines, headers={"Content-Type": "application/x-ndjson"}, key=reader)
+            codes = [json.loads(line)["code"] for line in answer.body.splitlines()]
+            self.assertEqual(sorted(set(codes)), [200, 422])
+            self.assertLess(codes.count(200), 512)
+            self.assertEqual(say(key, 1).json["status"], "pending_decision" if early else "applied")
+
     def test_a_key_without_weight_is_heard_and_teaches_nothing(self):
         key = self.key("--name", "app", "--scope", "decide,feedback,read")
         reader = self.key("--name", "reader", "--scope", "feedback", "--weight", "0")
