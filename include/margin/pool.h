@@ -208,6 +208,8 @@ class Pool {
     Result<OutcomeObserved> outcome;
   };
   [[nodiscard]] std::vector<TakenOver> take_over(Uuid decision, const Pool& from) const;
+  // Feedback of this source is remembered, or waits: what a revert by source would find.
+  [[nodiscard]] bool heard(std::string_view source) const;
   // Early feedback waits for it.
   [[nodiscard]] bool awaits(Uuid decision) const;
   // The decisions that early feedback waits for, each once.

@@ -37,6 +37,8 @@ class EarlyFeedback {
 
   [[nodiscard]] auto begin() { return entries_.begin(); }
   [[nodiscard]] auto end() { return entries_.end(); }
+  [[nodiscard]] auto begin() const { return entries_.begin(); }
+  [[nodiscard]] auto end() const { return entries_.end(); }
 
   void save(Encoder& out) const;
   void load(Decoder& in);

@@ -52,6 +52,7 @@ std::vector<Pool::TakenOver> Pool::take_over(Uuid decision, const Pool& from) co
   return taken;
 }
 
+bool Pool::heard(std::string_view source) const { return state_->heard(source); }
 bool Pool::awaits(Uuid decision) const { return state_->early.waiting_for(decision) > 0; }
 std::vector<Uuid> Pool::awaited_decisions() const { return state_->early.awaited(); }
 

@@ -56,6 +56,7 @@ struct PoolState {
   [[nodiscard]] bool settled(const DecisionMade& decision, std::size_t more) const;
   [[nodiscard]] Status decide_by(const Vote& by, const DecisionTrust& sure, Draft& draft) const;
   [[nodiscard]] bool needs_fold() const;
+  [[nodiscard]] bool heard(std::string_view source) const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
   [[nodiscard]] std::vector<Alarm> alarms() const;
   [[nodiscard]] std::optional<DecisionView> view(Uuid id) const;

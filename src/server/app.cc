@@ -119,7 +119,7 @@ std::optional<Caller> App::admit_local(const http::Request& request, const Route
     answer.send(refusal(403, "foreign_origin", "Host, Origin: expected this machine's own name while no key is configured"));
     return std::nullopt;
   }
-  Caller caller{.tenant = "", .source = "local"};
+  Caller caller{.tenant = "", .source = "local", .name = "local"};
   for (std::size_t i = 0; i < access::kScopeNames.size(); ++i) caller.scopes.add(static_cast<access::Scope>(i));
   return caller;
 }
@@ -151,7 +151,7 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
     answer.send(refusal(429, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
     return std::nullopt;
   }
-  return Caller{.tenant = grant.tenant, .source = grant.name, .weight = grant.weight, .scopes = grant.scopes};
+  return Caller{.tenant = grant.tenant, .source = (*key)->id, .name = grant.name, .weight = grant.weight, .scopes = grant.scopes};
 }
 
 void App::reload(config::Config config, access::KeyRing keys) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "server/idempotency.h"
 #include "server/render.h"
+#include "server/sources.h"
 #include "server/tracing.h"
 
 namespace margin::server {
@@ -67,13 +68,14 @@ http::Response contradicts(Uuid feedback) {
 }
 
 // What others said is theirs to take back, or an admin's; and who teaches nothing must not unteach.
-std::optional<http::Response> replacement_fault(const Caller& caller, const FeedbackRequest& given, const Comparison& compared) {
+std::optional<http::Response> replacement_fault(const App& app, const Caller& caller, const FeedbackRequest& given,
+                                                const Comparison& compared) {
   if (given.outcome.weight == 0.0) {
     return refusal(403, "no_weight", "replace: this key's feedback has weight 0, so it cannot take the place of feedback that counts",
                    "replace");
   }
   for (const Comparison::Said& said : compared.contradicted) {
-    if (said.source == caller.source || caller.scopes.has(access::Scope::kAdmin)) continue;
+    if (is_own(app.keys(), caller, said.source) || caller.scopes.has(access::Scope::kAdmin)) continue;
     return refusal(403, "missing_scope",
                    "replace: feedback " + said.feedback.text() + " is of another source; taking it back asks for the scope admin",
                    "replace");
@@ -179,7 +181,7 @@ void Taking::take() {
       pool->count_feedback(ApplyStatus::kConflict);
       return answered(contradicts(compared->contradicted.front().feedback));
     }
-    if (auto fault = replacement_fault(caller, given, *compared)) return refuse(*pool, std::move(*fault));
+    if (auto fault = replacement_fault(app, caller, given, *compared)) return refuse(*pool, std::move(*fault));
   } else if (!compared->fresh) {
     return tell_duplicate(*pool, compared->same.front().feedback);
   }
