@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -197,8 +198,9 @@ void Taking::take() {
 }
 
 bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
-  // The state knows who spoke; what was said is in the log.
-  for (const Uuid said : compared.ungraded) {
+  // The state knows who spoke; what was said is in the log. An older one may have more of it than is kept now.
+  const std::size_t looked_at = std::min(compared.ungraded.size(), kOpinionsMax);
+  for (const Uuid said : std::span(compared.ungraded).last(looked_at)) {
     auto record = app.service().look_up(pool, said);
     const auto* outcome = record && *record ? std::get_if<OutcomeObserved>(&(*record)->event.body) : nullptr;
     if (outcome == nullptr || !same_grades(outcome->grades, given.outcome.grades)) continue;

@@ -1,8 +1,11 @@
 """What feedback may do to other feedback: who may replace what, what races come to, what waits for its decision, and what is never kept."""
 import json
 import pathlib
+import resource
+import signal
 import socket
 import threading
+import time
 import uuid
 
 from harness import ServerTest, main
@@ -144,6 +147,40 @@ class Together(FeedbackTest):
                     statuses.append(int(answer.read().split()[1]))
             self.assertEqual(sorted(statuses), 4 * [200] + 4 * [409])
             self.assertEqual(self.offset(server), before + 1)
+
+
+class Failing(FeedbackTest):
+    def test_who_waits_for_a_store_that_fails_hears_of_it(self):
+        # A limit on the size of files stands for a full disk.
+        server = self.serve(config='[store]\ndurability = "process"\n')
+        made = server.decide(ASKED)["decision_id"]
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+        lines = "\n".join(json.dumps({"decision_id": made, "outcome": outcome}) for outcome in (1, 0, 1)).encode()
+        send = lambda: [json.loads(line) for line in server.post("/v1/feedback/batch", raw=lines, headers={"Content-Type": "application/x-ndjson"}).body.splitlines()]
+        self.assertEqual([r["code"] for r in send()], [503] * 3)
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        end = time.monotonic() + 30
+        while (codes := [r["code"] for r in send()])[0] == 503:
+            self.assertLess(time.monotonic(), end, "it works again when there is room")
+            time.sleep(0.1)
+        self.assertEqual(codes, [200, 409, 200])
+        self.assertEqual(self.outcomes(server, made), {"a": 1, "c": 1})
+
+    def test_who_waits_when_the_server_drains_is_answered(self):
+        server = self.serve()
+        made = server.decide(ASKED)["decision_id"]
+        lines = "\n".join(json.dumps({"decision_id": made, "outcome": i % 2, "replace": True}) for i in range(8)).encode()
+        before = self.offset(server)
+        one = socket.create_connection((server.host, int(server.port)), timeout=60)
+        head = "POST /v1/feedback/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: {}\r\n\r\n"
+        one.sendall(head.format(len(lines)).encode() + lines)
+        with one, one.makefile("rb") as answer:
+            while self.offset(server) == before:
+                time.sleep(0.001)
+            server.process.send_signal(signal.SIGTERM)
+            codes = [json.loads(line)["code"] for line in answer.read().splitlines() if line.startswith(b"{")]
+        self.assertEqual(codes, [200] * 8)
+        self.assertEqual(server.stop(), 0)
 
 
 class Told(FeedbackTest):
