@@ -94,6 +94,7 @@ struct ApplyResult {
   std::vector<std::string> capped;
   std::vector<Uuid> dropped;   // early feedback that does not fit the decision it waited for, or contradicts what came before it
   std::vector<Uuid> reverted;  // feedback that a revert took back
+  std::size_t lapsed = 0;      // early feedback that had waited pending_ms_max when this event came, and is forgotten
 };
 
 // What a factor rests on.
@@ -137,12 +138,32 @@ struct ResponseView {
   std::optional<Uuid> feedback;  // that gave the outcome
 };
 
+// Whoever keeps nothing of a decision's answers puts this in the place of each group's digest; a gold answer equals none of them, so it is
+// refused rather than taken for a sign that everybody is wrong.
+[[nodiscard]] constexpr Digest unkept_answer(std::size_t group) { return {0, group}; }
+[[nodiscard]] bool answers_are_kept(std::span<const Digest> answers);
+
 struct DecisionView {
   Uuid id;
   std::int64_t time_ms = 0;
   std::uint32_t selected = kNoAnswer;
   double p_correct = 0.0;  // as promised when it was made
   std::vector<ResponseView> responses;
+};
+
+// A feedback beside what has been said of its decision already.
+struct Comparison {
+  struct Said {
+    Uuid feedback;
+    std::string source;
+  };
+  bool known = false;              // the decision; else it is compared with what waits for it
+  bool fresh = false;              // it says something of a response of which nobody has said anything
+  std::vector<Said> same;          // who said the same of a response
+  std::vector<Said> contradicted;  // who said otherwise
+  // Feedback that is on record and grades nobody, such as that of weight 0: what its own source said so, oldest first, and how many in all.
+  std::vector<Uuid> ungraded;
+  std::size_t ungraded_count = 0;
 };
 
 class Pool;
@@ -173,8 +194,30 @@ class Pool {
   [[nodiscard]] bool settled(const DecisionMade& decision, std::size_t more) const;
 
   // Turns a gold answer, or the selected answer's outcome, into the grades of a known decision; grades pass through, checked.
-  // kNotFound: unknown decision; kInvalidArgument: a model that did not answer, an outcome outside [0, 1], not exactly one form.
+  // kNotFound: unknown decision; kInvalidArgument: a model that did not answer, an outcome outside [0, 1], not exactly one form;
+  // kUnsupported: a gold answer, where the digests of the decision's answers were not kept (answers_are_kept).
   [[nodiscard]] Result<std::vector<Grade>> resolve(const OutcomeObserved& outcome) const;
+
+  // What an outcome would add, repeat or contradict if it were applied now; without effect. What was taken back counts as never said.
+  // Errors as for resolve(), but for an unknown decision, where it is compared with the feedback that waits: the same form with the same
+  // numbers is the same, other numbers for the same contradict, and two forms cannot be compared before the decision is known.
+  [[nodiscard]] Result<Comparison> compare(const OutcomeObserved& outcome) const;
+
+  // Feedback that waits in another pool for a decision that was made in this one: what it says here, as grades, or why it does not fit
+  // (errors as for resolve). First come first; without what was taken back.
+  struct TakenOver {
+    Uuid feedback;
+    Result<OutcomeObserved> outcome;
+  };
+  [[nodiscard]] std::vector<TakenOver> take_over(Uuid decision, const Pool& from) const;
+  // Feedback of this source is remembered, or waits: what a revert by source would find.
+  [[nodiscard]] bool heard(std::string_view source) const;
+  // Early feedback waits for it.
+  [[nodiscard]] bool awaits(Uuid decision) const;
+  // The decisions that early feedback waits for, each once.
+  [[nodiscard]] std::vector<Uuid> awaited_decisions() const;
+  // Gold answers among what waits for a decision.
+  [[nodiscard]] std::vector<Uuid> waiting_golds(Uuid decision) const;
 
   ApplyResult apply(const Event& event);
 

@@ -27,7 +27,7 @@ CommitQueue::CommitQueue(const QueueLimits& limits, Store store) : limits_(limit
   finished_.wait(lock, [this] { return begun_; });
 }
 
-Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge) {
+Status CommitQueue::encode_item(const Entry& entry, Waiting& item) {
   if (entry.pool.empty() || entry.pool.size() > kPoolNameBytesMax) {
     return {ErrorCode::kInvalidArgument,
             "pool: got a name of " + std::to_string(entry.pool.size()) + " bytes, expected 1 to " + std::to_string(kPoolNameBytesMax)};
@@ -35,27 +35,52 @@ Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge
   if (entry.note.size() > kNoteBytesMax) {
     return {ErrorCode::kLimit, "note: " + std::to_string(entry.note.size()) + " bytes, at most " + std::to_string(kNoteBytesMax)};
   }
-  Waiting item{.pool = entry.pool, .id = entry.event.id, .time_ms = entry.event.time_ms, .acknowledge = std::move(acknowledge)};
+  item.pool = entry.pool;
+  item.id = entry.event.id;
+  item.time_ms = entry.event.time_ms;
   encode(entry.event, entry.mark, entry.note, item.bytes);
   if (item.bytes.size() > kRecordBytesMax) {
     return {ErrorCode::kLimit, "event: " + std::to_string(item.bytes.size()) + " bytes, at most " + std::to_string(kRecordBytesMax)};
   }
+  return {};
+}
+
+Status CommitQueue::append(const Entry& entry, EventLog::Acknowledge acknowledge) {
+  Waiting item{.acknowledge = std::move(acknowledge)};
+  if (Status encoded = encode_item(entry, item); !encoded) return encoded;
+  return enqueue({&item, 1});
+}
+
+Status CommitQueue::append_together(std::span<EventLog::Grouped> group) {
+  Batch items(group.size());
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (Status encoded = encode_item(*group[i].entry, items[i]); !encoded) return encoded;
+    items[i].acknowledge = std::move(group[i].acknowledge);
+  }
+  return items.empty() ? Status() : enqueue(items);
+}
+
+Status CommitQueue::enqueue(std::span<Waiting> items) {
+  std::size_t bytes = 0;
+  for (const Waiting& item : items) bytes += item.bytes.size();
   {
     std::unique_lock lock(mutex_);
     if (closing_) return {ErrorCode::kUnavailable, "the event log is closed"};
-    // An empty queue takes any record, however small the bound on bytes.
-    if (figures_.waiting >= limits_.records_max ||
-        (figures_.waiting > 0 && figures_.waiting_bytes + item.bytes.size() > limits_.bytes_max)) {
+    // An empty queue takes anything, however small its bounds.
+    if (figures_.waiting > 0 &&
+        (figures_.waiting + items.size() > limits_.records_max || figures_.waiting_bytes + bytes > limits_.bytes_max)) {
       return {ErrorCode::kLimit, "the event log does not keep up: " + std::to_string(figures_.waiting) + " events wait to be written"};
     }
-    // Only the oldest of those that are committed together is ever asked.
-    item.since = waiting_.empty() ? Clock::now() : waiting_.front().since;
-    ++taken_;
-    ++figures_.waiting;
-    figures_.waiting_bytes += item.bytes.size();
-    waiting_.push_back(std::move(item));
+    for (Waiting& item : items) {
+      // Only the oldest of those that are committed together is ever asked.
+      item.since = waiting_.empty() ? Clock::now() : waiting_.front().since;
+      waiting_.push_back(std::move(item));
+    }
+    taken_ += items.size();
+    figures_.waiting += items.size();
+    figures_.waiting_bytes += bytes;
     // Somebody else will look here, or the thread has been woken for an earlier one.
-    if (busy_ || (corked_ ? !disk_idles_for_nothing() || commit_at_once(lock) : waiting_.size() > 1)) return {};
+    if (busy_ || (corked_ ? !disk_idles_for_nothing() || commit_at_once(lock) : waiting_.size() > items.size())) return {};
   }
   arrived_.notify_one();
   return {};

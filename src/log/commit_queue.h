@@ -53,6 +53,7 @@ class CommitQueue {
 
   // The functions of EventLog of the same names.
   Status append(const Entry& entry, EventLog::Acknowledge acknowledge);
+  Status append_together(std::span<EventLog::Grouped> group);
   void cork();
   void uncork();
   void on_commit(std::function<void()> listener);
@@ -65,6 +66,9 @@ class CommitQueue {
  private:
   using Batch = std::vector<Waiting>;
 
+  // What waits for its commit, or why it cannot.
+  static Status encode_item(const Entry& entry, Waiting& item);
+  Status enqueue(std::span<Waiting> items);
   void work();
   // These hold the lock, and let go of it while they use the store.
   // Returns whether nothing is left for the queue's thread.

@@ -137,6 +137,14 @@ class EventLog {
   // pool's name), kUnavailable (closed).
   [[nodiscard]] virtual Status append(const Entry& entry, Acknowledge acknowledge) = 0;
 
+  // Several entries at once: all of them are taken or none, in one commit where the log has commits. Refused as by append(); a group is
+  // never too large for an empty queue.
+  struct Grouped {
+    const Entry* entry = nullptr;
+    Acknowledge acknowledge;
+  };
+  [[nodiscard]] virtual Status append_together(std::span<Grouped> group) = 0;
+
   // For whoever appends several entries in a row: appends after cork() need not begin a commit, so that those up to uncork() can share one,
   // which uncork() may make itself. Nothing waits longer than until flush() or close().
   virtual void cork() {}

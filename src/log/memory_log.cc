@@ -24,6 +24,7 @@ void MemoryLog::store(std::span<internal::Waiting> batch) {
 }
 
 Status MemoryLog::append(const Entry& entry, Acknowledge acknowledge) { return queue_.append(entry, std::move(acknowledge)); }
+Status MemoryLog::append_together(std::span<Grouped> group) { return queue_.append_together(group); }
 void MemoryLog::cork() { queue_.cork(); }
 void MemoryLog::uncork() { queue_.uncork(); }
 void MemoryLog::on_commit(std::function<void()> listener) { queue_.on_commit(std::move(listener)); }

@@ -40,6 +40,7 @@ class MemoryLog : public LogInMemory {
   ~MemoryLog() override { queue_.close(); }
 
   [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
+  [[nodiscard]] Status append_together(std::span<Grouped> group) override;
   void cork() override;
   void uncork() override;
   void on_commit(std::function<void()> listener) override;

@@ -16,6 +16,14 @@ Status SimulatedLog::append(const Entry& entry, Acknowledge acknowledge) {
   return {};
 }
 
+// Each may be lost by itself: what this log stands for has no commits.
+Status SimulatedLog::append_together(std::span<Grouped> group) {
+  for (Grouped& one : group) {
+    if (Status taken = append(*one.entry, std::move(one.acknowledge)); !taken) return taken;
+  }
+  return {};
+}
+
 bool SimulatedLog::step() {
   if (partitions_.empty()) return false;
   auto chosen = std::next(partitions_.begin(), static_cast<std::ptrdiff_t>(random_.below(partitions_.size())));

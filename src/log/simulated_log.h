@@ -34,6 +34,7 @@ class SimulatedLog final : public LogInMemory {
   void crash();
 
   [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
+  [[nodiscard]] Status append_together(std::span<Grouped> group) override;
   void on_commit(std::function<void()> listener) override { listener_ = std::move(listener); }
   [[nodiscard]] Status writable() override { return {}; }
   [[nodiscard]] LogFigures figures() const override { return figures_; }

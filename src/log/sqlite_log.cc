@@ -99,6 +99,8 @@ Status SqliteLog::append(const Entry& entry, Acknowledge acknowledge) {
   return queue_ ? queue_->append(entry, std::move(acknowledge)) : looking();
 }
 
+Status SqliteLog::append_together(std::span<Grouped> group) { return queue_ ? queue_->append_together(group) : looking(); }
+
 void SqliteLog::cork() {
   if (queue_) queue_->cork();
 }

@@ -59,6 +59,7 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] Status settle();
 
   [[nodiscard]] Status append(const Entry& entry, Acknowledge acknowledge) override;
+  [[nodiscard]] Status append_together(std::span<Grouped> group) override;
   void cork() override;
   void uncork() override;
   void on_commit(std::function<void()> listener) override;

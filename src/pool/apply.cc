@@ -21,8 +21,10 @@ ApplyResult PoolState::apply(const Event& event, bool taken_back) {
                    "time_ms: got " + std::to_string(event.time_ms) + ", expected milliseconds since 1970 below 2^48");
   }
   remembered.insert(event.id, event.time_ms);
-  advance(std::max(time_ms, event.time_ms));
-  return std::visit([&](const auto& body) { return on(body, {event.id, taken_back}); }, event.body);
+  const std::size_t lapsed = advance(std::max(time_ms, event.time_ms));
+  ApplyResult result = std::visit([&](const auto& body) { return on(body, {event.id, taken_back}); }, event.body);
+  result.lapsed += lapsed;
+  return result;
 }
 
 bool PoolState::seen(const Event& event) const {
@@ -33,15 +35,15 @@ bool PoolState::seen(const Event& event) const {
   return decision != nullptr ? decision->has_feedback(event.id) : early.contains(outcome->decision, event.id);
 }
 
-void PoolState::advance(std::int64_t to_ms) {
+std::size_t PoolState::advance(std::int64_t to_ms) {
   time_ms = to_ms;
   const std::int64_t horizon = time_ms - config.pending_ms_max;
   const auto last_look = [&](DecisionRecord& decision) { watch.close(decision, time_ms); };
   decisions.forget_before(horizon, last_look);
   decisions.forget_beyond(config.decisions_max, last_look);
-  early.forget_before(horizon);
   awaited_reverts.forget_before(horizon);
   remembered.forget_beyond(config.remembered_events_max);
+  return early.forget_before(horizon);
 }
 
 bool PoolState::forgotten(Uuid id) const {
@@ -87,8 +89,9 @@ ApplyResult PoolState::on(const PoolConfigured& event, Context) {
   if (resolved.remedy != config.remedy) remedy = std::move(make_remedy(resolved.remedy)).value();
   recipe = std::move(new_recipe);
   config = std::move(resolved);
-  advance(time_ms);
-  return {};
+  ApplyResult result;
+  result.lapsed = advance(time_ms);
+  return result;
 }
 
 ApplyResult PoolState::on(const LearningFrozen&, Context) { return changed(!std::exchange(frozen, true)); }

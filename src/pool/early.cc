@@ -12,6 +12,21 @@ bool EarlyFeedback::contains(Uuid decision, Uuid feedback) const {
   return std::any_of(first, last, [&](const auto& waiting) { return waiting.second->id == feedback; });
 }
 
+std::vector<const EarlyFeedback::Entry*> EarlyFeedback::waiting(Uuid decision) const {
+  std::vector<const Entry*> found;
+  const auto [first, last] = by_decision_.equal_range(decision);
+  for (auto entry = first; entry != last; ++entry) found.push_back(&*entry->second);
+  return found;
+}
+
+std::vector<Uuid> EarlyFeedback::awaited() const {
+  std::vector<Uuid> decisions;
+  for (auto entry = by_decision_.begin(); entry != by_decision_.end(); entry = by_decision_.upper_bound(entry->first)) {
+    decisions.push_back(entry->first);
+  }
+  return decisions;
+}
+
 void EarlyFeedback::keep(Entry entry) {
   outcomes_ += entry.verdict.outcomes();
   entries_.push_back(std::move(entry));
@@ -30,13 +45,16 @@ std::vector<EarlyFeedback::Entry> EarlyFeedback::take(Uuid decision) {
   return taken;
 }
 
-void EarlyFeedback::forget_before(std::int64_t time_ms) {
+std::size_t EarlyFeedback::forget_before(std::int64_t time_ms) {
+  std::size_t lapsed = 0;
   while (!entries_.empty() && entries_.front().time_ms < time_ms) {
     outcomes_ -= entries_.front().verdict.outcomes();
+    if (!entries_.front().reverted) ++lapsed;
     // The oldest entry of all is the oldest of its decision.
     by_decision_.erase(by_decision_.lower_bound(entries_.front().decision));
     entries_.pop_front();
   }
+  return lapsed;
 }
 
 void EarlyFeedback::save(Encoder& out) const {

@@ -25,13 +25,20 @@ class EarlyFeedback {
   [[nodiscard]] std::size_t outcomes() const { return outcomes_; }
   [[nodiscard]] bool contains(Uuid decision, Uuid feedback) const;
   [[nodiscard]] std::size_t waiting_for(Uuid decision) const { return by_decision_.count(decision); }
+  // The decisions it waits for, each once.
+  [[nodiscard]] std::vector<Uuid> awaited() const;
+  // What waits for a decision, first come first.
+  [[nodiscard]] std::vector<const Entry*> waiting(Uuid decision) const;
   void keep(Entry entry);
   // Removes and returns what waits for a decision, first come first.
   [[nodiscard]] std::vector<Entry> take(Uuid decision);
-  void forget_before(std::int64_t time_ms);
+  // How many of them had not been taken back.
+  std::size_t forget_before(std::int64_t time_ms);
 
   [[nodiscard]] auto begin() { return entries_.begin(); }
   [[nodiscard]] auto end() { return entries_.end(); }
+  [[nodiscard]] auto begin() const { return entries_.begin(); }
+  [[nodiscard]] auto end() const { return entries_.end(); }
 
   void save(Encoder& out) const;
   void load(Decoder& in);

@@ -233,5 +233,16 @@ TEST_F(PoolTest, AnOutcomeWithoutWeightGradesNobodyAndBlocksNobody) {
   EXPECT_EQ(graded.learned, (std::vector<std::string>{"a"}));
 }
 
+TEST_F(OutcomeTest, EarlyFeedbackThatExpiresUnjoinedIsCounted) {
+  const Event kept = feedback(Uuid::make(now_, random_), {{"a", 1.0}});
+  const Event reverted = feedback(Uuid::make(now_, random_), {{"a", 1.0}});
+  EXPECT_EQ(apply(kept).status, ApplyStatus::kPendingDecision);
+  apply(reverted);
+  revert(reverted.id);
+  advance(pool_.config().pending_ms_max + 1);
+  EXPECT_EQ(join("z").lapsed, 1U) << "what was taken back is not missed";
+  EXPECT_EQ(join("z").lapsed, 0U);
+}
+
 }  // namespace
 }  // namespace margin

@@ -32,21 +32,36 @@ Result<std::vector<Grade>> Pool::resolve(const OutcomeObserved& outcome) const {
   if (Status status = internal::check_outcome(outcome, state_->config); !status) return status.error();
   const internal::DecisionRecord* decision = state_->decisions.find(outcome.decision);
   if (decision == nullptr) return {ErrorCode::kNotFound, "decision: " + outcome.decision.text() + " is unknown or has expired"};
+  if (Status status = state_->can_grade(outcome.gold.has_value(), *decision); !status) return status.error();
   const auto outcomes = internal::outcomes_of(internal::verdict_of(outcome, decision->kind), *decision, state_->members, state_->cells);
   if (!outcomes) return outcomes.error();
   if (!outcome.grades.empty()) return outcome.grades;
 
-  std::vector<Grade> grades;
-  for (std::size_t i = 0; i < outcomes->size(); ++i) {
-    if ((*outcomes)[i] != (*outcomes)[i]) continue;
-    const auto& response = decision->responses[i];
-    const auto responses = std::count_if(decision->responses.begin(), decision->responses.end(),
-                                         [&](const auto& other) { return other.model == response.model; });
-    grades.push_back({.model = state_->members[response.model].name,
-                      .outcome = (*outcomes)[i],
-                      .channel = responses > 1 ? state_->cells[response.cell].channel : ""});
+  return state_->grades_of(*decision, *outcomes);
+}
+
+Result<Comparison> Pool::compare(const OutcomeObserved& outcome) const { return state_->compare(outcome); }
+
+std::vector<Pool::TakenOver> Pool::take_over(Uuid decision, const Pool& from) const {
+  std::vector<TakenOver> taken;
+  const internal::DecisionRecord* record = state_->decisions.find(decision);
+  if (record == nullptr) return taken;
+  for (const auto* entry : from.state_->early.waiting(decision)) {
+    if (!entry->reverted) taken.push_back({entry->id, state_->resolve_waiting(entry->verdict, *record)});
   }
-  return grades;
+  return taken;
+}
+
+bool Pool::heard(std::string_view source) const { return state_->heard(source); }
+bool Pool::awaits(Uuid decision) const { return state_->early.waiting_for(decision) > 0; }
+std::vector<Uuid> Pool::awaited_decisions() const { return state_->early.awaited(); }
+
+std::vector<Uuid> Pool::waiting_golds(Uuid decision) const {
+  std::vector<Uuid> golds;
+  for (const auto* entry : state_->early.waiting(decision)) {
+    if (!entry->reverted && entry->verdict.gold) golds.push_back(entry->id);
+  }
+  return golds;
 }
 
 ApplyResult Pool::apply(const Event& event) { return state_->apply(event); }

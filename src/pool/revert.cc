@@ -70,6 +70,15 @@ ApplyResult PoolState::revert_source(std::string_view source) {
   return {.status = held ? ApplyStatus::kRefold : ApplyStatus::kApplied, .reverted = std::move(reverted)};
 }
 
+bool PoolState::heard(std::string_view source) const {
+  const auto said = [&](const FeedbackMark& mark) { return mark.source == source; };
+  const auto of_source = [&](const DecisionRecord& decision) {
+    return std::any_of(decision.later->feedbacks.begin(), decision.later->feedbacks.end(), said);
+  };
+  return std::any_of(decisions.begin(), decisions.end(), of_source) ||
+         std::any_of(early.begin(), early.end(), [&](const EarlyFeedback::Entry& entry) { return entry.verdict.source == source; });
+}
+
 bool PoolState::needs_fold() const {
   return std::any_of(decisions.begin(), decisions.end(), [](const DecisionRecord& decision) {
     for (std::size_t i = 0; i < decision.later->feedbacks.size(); ++i) {

@@ -56,9 +56,17 @@ struct PoolState {
   [[nodiscard]] bool settled(const DecisionMade& decision, std::size_t more) const;
   [[nodiscard]] Status decide_by(const Vote& by, const DecisionTrust& sure, Draft& draft) const;
   [[nodiscard]] bool needs_fold() const;
+  [[nodiscard]] bool heard(std::string_view source) const;
   [[nodiscard]] std::vector<FactorRow> factors() const;
   [[nodiscard]] std::vector<Alarm> alarms() const;
   [[nodiscard]] std::optional<DecisionView> view(Uuid id) const;
+  // kUnsupported: a gold answer for a decision whose answers were not kept.
+  [[nodiscard]] static Status can_grade(bool by_gold, const DecisionRecord& decision);
+  // Outcomes of responses as grades of models.
+  [[nodiscard]] std::vector<Grade> grades_of(const DecisionRecord& decision, std::span<const double> outcomes) const;
+  // What feedback that waits elsewhere says of a decision made here.
+  [[nodiscard]] Result<OutcomeObserved> resolve_waiting(const Verdict& verdict, const DecisionRecord& decision) const;
+  [[nodiscard]] Result<Comparison> compare(const OutcomeObserved& outcome) const;
   [[nodiscard]] std::vector<Uuid> latest(std::size_t count) const;
   // Pins included; the cell knows the model.
   [[nodiscard]] double calibrate(const Seat& seat, double confidence) const;
@@ -79,7 +87,8 @@ struct PoolState {
   };
 
   [[nodiscard]] bool seen(const Event& event) const;
-  void advance(std::int64_t to_ms);
+  // How much early feedback is forgotten unjoined.
+  std::size_t advance(std::int64_t to_ms);
   // Its time lies before what the pool still remembers. Ids that carry no time never count as old.
   [[nodiscard]] bool forgotten(Uuid id) const;
 
@@ -94,6 +103,9 @@ struct PoolState {
   ApplyResult on(const FactorPinned& event, Context context);
   ApplyResult on(const FactorUnpinned& event, Context context);
   ApplyResult on(const StateImported& event, Context context);
+
+  [[nodiscard]] Result<Comparison> compare_known(const OutcomeObserved& outcome, const DecisionRecord& decision) const;
+  [[nodiscard]] Comparison compare_waiting(const OutcomeObserved& outcome) const;
 
   ApplyResult revert_feedback(Uuid feedback);
   ApplyResult revert_source(std::string_view source);

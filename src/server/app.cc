@@ -38,8 +38,8 @@ App::App(AppParts parts)
       parser_(static_cast<std::size_t>(parts_.config.limits.json_depth)),
       limiter_(access::kKeysMax),
       started_ms_(parts_.service.now_ms()) {
-  parts_.service.on_applied([this](const service::ServedPool& pool, const Event& event, const ApplyResult& result) {
-    if (events_.size() > 0) events_.publish(pool, event, result);
+  parts_.service.on_applied([this](const service::Service::Happened& happened) {
+    if (events_.size() > 0) events_.publish(happened);
   });
 }
 
@@ -74,6 +74,10 @@ void App::handle(const http::Request& request, http::Reply reply) {
   }
   if (matched.route->changes() && !request.body.empty() && !is_json(request.header("Content-Type").value_or(""))) {
     return answer->send(refusal(415, "unsupported_media_type", "Content-Type: expected application/json"));
+  }
+  const auto names_key = [](const http::Header& header) { return http::same_name(header.name, "Idempotency-Key"); };
+  if (const auto keys = std::count_if(request.headers.begin(), request.headers.end(), names_key); keys > 1) {
+    return answer->send(refusal(400, "invalid_value", "Idempotency-Key: got " + std::to_string(keys) + " of them, expected one"));
   }
   if (const auto key = request.header("Idempotency-Key"); key && key->size() > kIdempotencyKeyBytesMax) {
     return answer->send(refusal(
@@ -119,7 +123,7 @@ std::optional<Caller> App::admit_local(const http::Request& request, const Route
                         "Host, Origin: expected this machine's own name, and no page but this server's, while no key is configured"));
     return std::nullopt;
   }
-  Caller caller{.source = "local"};
+  Caller caller{.source = "local", .name = "local"};
   for (std::size_t i = 0; i < access::kScopeNames.size(); ++i) caller.scopes.add(static_cast<access::Scope>(i));
   return caller;
 }
@@ -150,7 +154,8 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
     answer.send(too_early(wait, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
     return std::nullopt;
   }
-  return Caller{.key = (*key)->id, .tenant = grant.tenant, .source = grant.name, .weight = grant.weight, .scopes = grant.scopes};
+  return Caller{
+      .key = (*key)->id, .tenant = grant.tenant, .source = (*key)->id, .name = grant.name, .weight = grant.weight, .scopes = grant.scopes};
 }
 
 void App::reload(config::Config config, access::KeyRing keys) {

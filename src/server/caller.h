@@ -11,7 +11,8 @@ namespace margin::server {
 struct Caller {
   std::string key{};     // its public part; empty: none is configured
   std::string tenant{};  // empty: all pools are theirs
-  std::string source{};  // provenance of feedback; names the key, or "local" where no key is configured
+  std::string source{};  // provenance of feedback: the public part of the key, or "local" where no key is configured
+  std::string name{};    // of the key, for people; two keys may share it
   double weight = 1.0;   // of their feedback; 0: recorded, never learned
   access::Scopes scopes{};
 

@@ -62,12 +62,13 @@ void EventStream::add(http::Stream stream, Wanted wanted) {
   client->stream.write("retry: 1000\n\n");
 }
 
-void EventStream::publish(const service::ServedPool& pool, const Event& event, const ApplyResult& result) {
+void EventStream::publish(const service::Service::Happened& happened) {
+  const service::ServedPool& pool = happened.pool;
   for (Client& client : clients_) {
     const Wanted& wanted = client.wanted;
     if (!wanted.caller.owns(pool.name()) || (!wanted.pool.empty() && wanted.pool != pool.name())) continue;
     const std::string shown = wanted.caller.shown(pool.name());
-    client.stream.write(frame_of(shown, pool.next_offset() - 1, event, result));
+    client.stream.write(frame_of(shown, happened.offset, happened.event, happened.result));
     for (const Alarm& alarm : pool.insight().new_alarms()) client.stream.write(frame_of(shown, alarm));
   }
 }

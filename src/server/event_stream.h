@@ -10,7 +10,7 @@
 #include "margin/event.h"
 #include "margin/pool.h"
 #include "server/caller.h"
-#include "service/served_pool.h"
+#include "service/service.h"
 
 namespace margin::server {
 
@@ -21,7 +21,7 @@ class EventStream {
     std::string pool;  // as stored; empty: all of the caller's
   };
   void add(http::Stream stream, Wanted wanted);
-  void publish(const service::ServedPool& pool, const Event& event, const ApplyResult& result);
+  void publish(const service::Service::Happened& happened);
   // A comment line, so that proxies keep the connection and the client sees that it lives.
   void keep_alive();
   void close();

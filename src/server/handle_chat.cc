@@ -55,7 +55,7 @@ void start_pool_chat(App& app, const Call& call, ServedPool& pool, const config:
     const ChatDesk::Found found = app.chats().find(pool.name(), *mark);
     if (found.other_body) return call.answer->send(idempotency_conflict());
     if (found.exchange) return found.exchange->join(call.answer, request.stream, request.include_usage);
-    if (const Repeated repeated = seen_before(pool, *mark); repeated.kind != Repeated::kNew) {
+    if (const Repeated repeated = seen_before(app.service(), call.caller, *mark); repeated.kind != Repeated::kNew) {
       if (repeated.kind == Repeated::kOtherBody) return call.answer->send(idempotency_conflict());
       return call.answer->send(final_refusal(422, "answer_not_kept",
                                              "Idempotency-Key: this chat was answered as decision " + repeated.event.text() +

@@ -146,7 +146,7 @@ void decide(App& app, const Call& call) {
   }
   const auto mark = request_mark(call);
   if (mark) {
-    switch (const Repeated repeated = seen_before(*pool, *mark); repeated.kind) {
+    switch (const Repeated repeated = seen_before(app.service(), call.caller, *mark); repeated.kind) {
       case Repeated::kNew: break;
       case Repeated::kSame: return repeat(app, call.answer, *pool, repeated.event, decision.responses);
       case Repeated::kOtherBody: return call.answer->send(idempotency_conflict());

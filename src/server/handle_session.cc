@@ -6,7 +6,7 @@ namespace margin::server {
 
 void show_session(App& app, const Call& call) {
   JsonWriter out;
-  out.open('{').key("name").text(call.caller.source).key("tenant").text(call.caller.tenant).key("scopes").open('[');
+  out.open('{').key("name").text(call.caller.name).key("tenant").text(call.caller.tenant).key("scopes").open('[');
   for (std::size_t i = 0; i < access::kScopeNames.size(); ++i) {
     if (call.caller.scopes.has(static_cast<access::Scope>(i))) out.text(access::kScopeNames[i]);
   }

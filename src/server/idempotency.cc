@@ -10,11 +10,16 @@ std::optional<RequestMark> request_mark(const Call& call) {
   return RequestMark{digest_of(scoped), digest_of(std::string(call.request.path) + "\n" + std::string(call.request.body))};
 }
 
-Repeated seen_before(service::ServedPool& pool, const RequestMark& mark) {
-  const service::RequestMemory::Known* known = pool.requests().find(mark.key);
-  if (known == nullptr) return {};
-  if (known->body != mark.body) return {Repeated::kOtherBody, {}};
-  return {known->settled ? Repeated::kSame : Repeated::kUnderWay, known->event};
+Repeated seen_before(const service::Service& service, const Caller& caller, const RequestMark& mark) {
+  Repeated found;
+  for (const auto& [name, pool] : service.pools()) {
+    if (!caller.owns(name)) continue;
+    const service::RequestMemory::Known* known = pool->requests().find(mark.key);
+    if (known == nullptr) continue;
+    if (known->body == mark.body) return {known->settled ? Repeated::kSame : Repeated::kUnderWay, known->event, pool.get()};
+    found = {Repeated::kOtherBody, {}, pool.get()};
+  }
+  return found;
 }
 
 http::Response idempotency_conflict() {

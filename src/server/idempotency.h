@@ -5,7 +5,7 @@
 
 #include "log/event_log.h"
 #include "server/routes.h"
-#include "service/served_pool.h"
+#include "service/service.h"
 
 namespace margin::server {
 
@@ -16,9 +16,11 @@ inline constexpr std::size_t kIdempotencyKeyBytesMax = 255;
 
 struct Repeated {
   enum Kind { kNew, kSame, kOtherBody, kUnderWay } kind = kNew;
-  Uuid event;  // what it became, for kSame
+  Uuid event;                           // what it became, for kSame
+  service::ServedPool* pool = nullptr;  // that remembers it, unless it is new
 };
-[[nodiscard]] Repeated seen_before(service::ServedPool& pool, const RequestMark& mark);
+// A key is one for all pools of a tenant.
+[[nodiscard]] Repeated seen_before(const service::Service& service, const Caller& caller, const RequestMark& mark);
 
 [[nodiscard]] http::Response idempotency_conflict();
 [[nodiscard]] http::Response idempotency_under_way();

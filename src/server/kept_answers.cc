@@ -8,7 +8,7 @@ void keep_answers(DecisionMade& decision, config::KeptAnswers kept) {
   }
   if (kept != config::KeptAnswers::kNone) return;
   // Groups stay, so outcomes still find their responses; a digest of a short answer could be guessed.
-  for (std::size_t group = 0; group < decision.answers.size(); ++group) decision.answers[group] = {0, group};
+  for (std::size_t group = 0; group < decision.answers.size(); ++group) decision.answers[group] = unkept_answer(group);
 }
 
 }  // namespace margin::server

@@ -80,6 +80,7 @@ void render_feedback(Page& page, const Pools& pools) {
                 static_cast<double>(pool->counts().feedback[status]));
     }
     page.line("margin_feedback_total", label("pool", name) + "," + label("result", "dropped"), static_cast<double>(pool->counts().dropped));
+    page.line("margin_feedback_total", label("pool", name) + "," + label("result", "lapsed"), static_cast<double>(pool->counts().lapsed));
   }
   page.head("margin_feedback_lag_seconds", "summary", "How long after its decision an outcome came.");
   for (const auto& [name, pool] : pools) {

@@ -56,8 +56,8 @@ void list_models(App& app, const Call& call);
 void show_model(App& app, const Call& call);
 void feedback(App& app, const Call& call);  // handle_feedback.cc
 void feedback_batch(App& app, const Call& call);
-void revert_feedback(App& app, const Call& call);
-void list_pools(App& app, const Call& call);  // handle_pools.cc
+void revert_feedback(App& app, const Call& call);  // handle_revert.cc
+void list_pools(App& app, const Call& call);       // handle_pools.cc
 void show_pool(App& app, const Call& call);
 void put_pool(App& app, const Call& call);
 void show_factors(App& app, const Call& call);

@@ -42,6 +42,7 @@ void ServedPool::recall(const Record& record) {
 }
 
 void ServedPool::count(const Event& event, const ApplyResult& result) {
+  counts_.lapsed += result.lapsed;
   if (const auto* made = std::get_if<DecisionMade>(&event.body); made != nullptr && result.status == ApplyStatus::kApplied) {
     ++counts_.decisions;
     if (made->abstained) ++counts_.abstained;
@@ -51,7 +52,6 @@ void ServedPool::count(const Event& event, const ApplyResult& result) {
   }
   const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
   if (outcome == nullptr) return;
-  ++counts_.feedback[static_cast<std::size_t>(result.status)];
   if (result.status != ApplyStatus::kApplied) return;
   if (const auto decision = pool_.decision(outcome->decision)) {
     ++counts_.lag_count;

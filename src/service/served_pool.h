@@ -28,8 +28,9 @@ struct PoolCounts {
   std::uint64_t decisions = 0;
   std::uint64_t abstained = 0;
   std::array<std::uint64_t, 4> by_status{};              // of decisions, by TrustStatus
-  std::array<std::uint64_t, kApplyStatuses> feedback{};  // by ApplyStatus
+  std::array<std::uint64_t, kApplyStatuses> feedback{};  // by ApplyStatus, as it was answered
   std::uint64_t dropped = 0;                             // of it, what came before its decision and did not fit it
+  std::uint64_t lapsed = 0;                              // early feedback whose decision did not come in time
   std::uint64_t lag_count = 0;                           // outcomes that found their decision, and
   double lag_seconds = 0.0;                              // how long after it they came, summed
 };
@@ -42,6 +43,11 @@ class ServedPool {
   ServedPool(std::string name, Pool pool, std::uint64_t next_offset, const Limits& limits);
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  // Whose pool it is: what stands before the first slash of its name.
+  [[nodiscard]] std::string_view tenant() const {
+    const std::size_t end = name_.find('/');
+    return end == std::string::npos ? std::string_view() : std::string_view(name_).substr(0, end);
+  }
   [[nodiscard]] const Pool& pool() const { return pool_; }
   // The state is the fold of every event before this offset.
   [[nodiscard]] std::uint64_t next_offset() const { return next_offset_; }
@@ -62,6 +68,10 @@ class ServedPool {
   [[nodiscard]] std::int64_t stamp(std::int64_t clock_ms);
 
   ApplyResult apply(std::uint64_t offset, const Event& event);
+  // What a feedback was answered with, whether it was written or not.
+  void count_feedback(ApplyStatus status) { ++counts_.feedback[static_cast<std::size_t>(status)]; }
+  // Early feedback that did not fit the decision it waited for.
+  void count_dropped(std::size_t feedbacks) { counts_.dropped += feedbacks; }
   // A state that was folded anew, up to the offset this one has.
   void swap_state(Pool pool);
 

@@ -82,6 +82,7 @@ Service::Service(EventLog& log, ServiceOptions options)
       options_(std::move(options)),
       random_(options_.seed),
       alive_(std::make_shared<bool>(true)),
+      turns_(options_.post),
       erasures_(log_, background_, options_.post, alive_) {
   log_.on_commit([this, alive = alive_] {
     if (uncorking_ == std::this_thread::get_id()) return;
@@ -101,6 +102,7 @@ Result<std::unique_ptr<Service>> Service::open(EventLog& log, ServiceOptions opt
   std::unique_ptr<Service> service(new Service(log, std::move(options)));
   if (Status recovered = service->recover(); !recovered) return recovered.error();
   service->reconfigure(service->options_.pools, service->options_.pool_defaults);
+  service->take_over_recovered();
   service->settle_all();
   return service;
 }
@@ -233,26 +235,79 @@ ServedPool* Service::find_decision(Uuid decision, std::string_view tenant_prefix
   return nullptr;
 }
 
+Result<bool> Service::has_forgotten(Uuid decision, std::string_view tenant_prefix) {
+  for (const auto& [name, pool] : pools_) {
+    if (!name.starts_with(tenant_prefix) || pool->pool().knows(decision)) continue;
+    auto record = log_.find(name, decision);
+    if (!record) return record.error();
+    // What is in the log and has not been applied yet is about to be known.
+    const bool applied = *record && (*record)->offset < pool->next_offset();
+    if (applied && std::holds_alternative<DecisionMade>((*record)->event.body)) return true;
+  }
+  return false;
+}
+
 Uuid Service::new_id(std::int64_t now_ms) {
   // Never back, also within a millisecond and when the clock steps, so that ids sort as they were made.
   if (now_ms > last_id_.time_ms() || last_id_ == Uuid()) return last_id_ = Uuid::make(now_ms, random_);
   return last_id_ = last_id_.later(random_);
 }
 
-Status Service::commit(Prepared&& prepared, Done done) {
-  gather();
-  const auto waiting = waiting_.emplace(waiting_.end(), std::move(prepared), std::move(done));
-  Status taken = log_.append(waiting->entry, [this, waiting](Result<std::uint64_t> offset) {
+EventLog::Acknowledge Service::acknowledge(AllWaiting::iterator waiting) {
+  return [this, waiting](Result<std::uint64_t> offset) {
     waiting->acknowledged = std::move(offset);
     const std::lock_guard lock(mutex_);
     acknowledged_.push_back(waiting);
-  });
+  };
+}
+
+Status Service::commit(Prepared&& prepared, Done done) {
+  if (const auto* made = std::get_if<DecisionMade>(&prepared.event.body);
+      made != nullptr && prepared.pool->pool().early_outcomes() > 0 && !answers_are_kept(made->answers)) {
+    // They could be compared with nothing, and would grade everybody wrong.
+    const std::vector<Uuid> golds = prepared.pool->pool().waiting_golds(prepared.event.id);
+    std::vector<Prepared> all;
+    for (const Uuid gold : golds) {
+      options_.complain("pool " + prepared.pool->name() + ": feedback " + gold.text() + " waited with a right answer for decision " +
+                        prepared.event.id.text() + ", whose answers are not kept: it is taken back");
+      all.push_back(prepare(*prepared.pool, OutcomeReverted{.feedback = gold, .source = ""}));
+    }
+    if (!golds.empty()) {
+      all.push_back(std::move(prepared));
+      return commit_together(std::move(all), std::move(done));
+    }
+  }
+  gather();
+  const auto waiting = waiting_.emplace(waiting_.end(), std::move(prepared), std::move(done));
+  Status taken = log_.append(waiting->entry, acknowledge(waiting));
   if (!taken) {
     waiting_.erase(waiting);
     return taken;
   }
   // The acknowledgement may be here already, but nobody reads it before drain(), which runs on this thread.
   if (const auto& mark = waiting->entry.mark) waiting->pool.requests().begin(*mark, waiting->entry.event.id);
+  return {};
+}
+
+Status Service::commit_together(std::vector<Prepared>&& prepared, Done done) {
+  gather();
+  AllWaiting group;
+  std::vector<EventLog::Grouped> entries;
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    const bool last = i + 1 == prepared.size();
+    group.emplace_back(std::move(prepared[i]), last ? std::move(done) : Done([](const Result<Applied>&) {}));
+    entries.push_back({&group.back().entry, acknowledge(std::prev(group.end()))});
+  }
+  // Each stays where it is when it is taken over by another list.
+  const auto first = group.begin();
+  waiting_.splice(waiting_.end(), group);
+  if (Status taken = log_.append_together(entries); !taken) {
+    waiting_.erase(first, waiting_.end());
+    return taken;
+  }
+  for (auto waiting = first; waiting != waiting_.end(); ++waiting) {
+    if (const auto& mark = waiting->entry.mark) waiting->pool.requests().begin(*mark, waiting->entry.event.id);
+  }
   return {};
 }
 
@@ -328,16 +383,36 @@ Status Service::catch_up(ServedPool& pool, std::uint64_t offset) {
 // `applied` is no error.
 void Service::finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done) {
   const ApplyResult& result = applied->result;
-  if (listener_) listener_(pool, event, result);
+  const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
+  const bool contradicts = outcome != nullptr && (result.status == ApplyStatus::kConflict || result.status == ApplyStatus::kDuplicate);
+  // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
+  const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && contradicts);
+  if (!(waits && contradicts)) tell(pool, event, *applied);
   for (const Uuid feedback : result.dropped) {
     options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " came before its decision " + event.id.text() +
                       " and does not fit it: it counts nowhere");
   }
-  // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
-  const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && result.status == ApplyStatus::kConflict);
+  if (std::holds_alternative<DecisionMade>(event.body) && awaited_elsewhere(pool, event.id)) {
+    const Turns::Key key{std::string(pool.tenant()), event.id};
+    const auto join = [this, &pool, done, made = std::move(*applied), id = event.id](const Turns::Turn& turn) {
+      take_over(pool, id, [done, made, turn](const std::optional<Applied>&) { done(Applied(made)); });
+    };
+    // Who waits are few: as many as decisions with early feedback in another pool.
+    static_cast<void>(turns_.take(key, std::numeric_limits<std::size_t>::max(), join));
+    return;
+  }
+  if (outcome != nullptr && result.status == ApplyStatus::kPendingDecision) {
+    note_early(pool);
+    // Its decision was made in another pool while it was on its way.
+    for (const auto& [name, other] : pools_) {
+      if (other.get() == &pool || other->tenant() != pool.tenant() || !other->pool().knows(outcome->decision)) continue;
+      return take_over(*other, outcome->decision, [done, waits = std::move(*applied)](std::optional<Applied> joined) mutable {
+        done(joined ? std::move(*joined) : std::move(waits));
+      });
+    }
+  }
   if (!waits) return done(std::move(applied));
-  const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
-  fold_again(pool, {done, std::move(*applied), event.id, outcome == nullptr ? std::nullopt : std::optional(outcome->decision)});
+  fold_again(pool, {done, std::move(*applied), contradicts ? std::optional(event) : std::nullopt});
 }
 
 Status Service::can_revert(ServedPool& pool, Uuid feedback) {
@@ -434,14 +509,19 @@ void Service::answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> wa
   }
 }
 
-// An outcome that contradicted another counts now if the fold took that one back.
-void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
+void Service::tell(ServedPool& pool, const Event& event, const Applied& applied) {
+  if (std::holds_alternative<OutcomeObserved>(event.body)) pool.count_feedback(applied.result.status);
+  if (listener_) listener_({pool, applied.offset, event, applied.result});
+}
+
+// An outcome that repeated or contradicted another counts now if the fold took that one back.
+void Service::answer(ServedPool& pool, AwaitingFold awaiting) {
   ApplyResult& result = awaiting.applied.result;
-  bool counts = !awaiting.decision;
-  if (awaiting.decision) {
-    if (const auto decision = pool.pool().decision(*awaiting.decision)) {
+  bool counts = !awaiting.outcome;
+  if (awaiting.outcome) {
+    if (const auto decision = pool.pool().decision(std::get<OutcomeObserved>(awaiting.outcome->body).decision)) {
       for (const ResponseView& response : decision->responses) {
-        if (response.feedback != awaiting.event) continue;
+        if (response.feedback != awaiting.outcome->id) continue;
         counts = true;
         (response.learned ? result.learned : result.unlearned).push_back(response.model);
       }
@@ -451,6 +531,7 @@ void Service::answer(const ServedPool& pool, AwaitingFold awaiting) {
     result.status = ApplyStatus::kApplied;
     result.error.reset();
   }
+  if (awaiting.outcome) tell(pool, *awaiting.outcome, awaiting.applied);
   awaiting.done(std::move(awaiting.applied));
 }
 

@@ -29,6 +29,7 @@
 #include "service/erasures.h"
 #include "service/pool_changes.h"
 #include "service/served_pool.h"
+#include "service/turns.h"
 
 namespace margin::service {
 
@@ -74,8 +75,14 @@ struct Applied {
 class Service {
  public:
   using Done = std::function<void(Result<Applied>&&)>;
-  // Called for each event after it was applied.
-  using Listener = std::function<void(const ServedPool&, const Event&, const ApplyResult&)>;
+  // Called for each event after it was applied; for feedback that waits for a fold after that, with what became of it.
+  struct Happened {
+    const ServedPool& pool;
+    std::uint64_t offset = 0;
+    const Event& event;
+    const ApplyResult& result;
+  };
+  using Listener = std::function<void(const Happened&)>;
 
   // Recovers every pool of the log and makes those of the options. Errors are recovery's.
   [[nodiscard]] static Result<std::unique_ptr<Service>> open(EventLog& log, ServiceOptions options);
@@ -94,6 +101,11 @@ class Service {
   // The pool that knows a decision.
   [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant_prefix);
 
+  // The pool in which early feedback waits for a decision.
+  [[nodiscard]] ServedPool* find_awaiting(Uuid decision, std::string_view tenant) const;
+  // Whether a pool made this decision and remembers it no longer. Asks the log of each of the tenant's pools. Errors are the log's.
+  [[nodiscard]] Result<bool> has_forgotten(Uuid decision, std::string_view tenant_prefix);
+
   // An event for `pool` with a new id and the time, or the caller's.
   template <class Body>
   [[nodiscard]] Prepared prepare(ServedPool& pool, Body&& body, std::optional<Uuid> id = {}, std::optional<std::int64_t> now_ms = {}) {
@@ -107,6 +119,10 @@ class Service {
   // Writes it; `done` hears how it was applied, or why it could not be written. A revert that calls for a new fold is done when the folded
   // state is in place. kLimit: the log's queue is full (overload); then `done` is not called.
   [[nodiscard]] Status commit(Prepared&& prepared, Done done);
+  // Several of one pool, all of them or none; `done` hears of the last. Errors as above.
+  [[nodiscard]] Status commit_together(std::vector<Prepared>&& prepared, Done done);
+  // Those who say something of one decision, in their order.
+  [[nodiscard]] Turns& turns() { return turns_; }
   // A revert that could not be carried out is not to be written. kNotFound: the pool's log has no such feedback; kUnsupported: it was taken
   // into the state before the earliest that is kept.
   [[nodiscard]] Status can_revert(ServedPool& pool, Uuid feedback);
@@ -118,6 +134,8 @@ class Service {
 
   [[nodiscard]] EventLog& log() { return log_; }
   [[nodiscard]] std::int64_t now_ms() const { return options_.clock_ms(); }
+  // For work that is better done in several turns of the loop.
+  void later(std::function<void()> work) { options_.post(std::move(work)); }
   [[nodiscard]] std::size_t in_flight() const { return waiting_.size(); }
   // The settings that new pools get, and those of the operator's pools, from now on (a reload). Writes what changed. A pool that is not
   // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none.
@@ -160,6 +178,7 @@ class Service {
   void configure(const std::string& name, const PoolConfigured& wanted);
   // What is committed in this turn of the loop shares a transaction.
   void gather();
+  [[nodiscard]] EventLog::Acknowledge acknowledge(AllWaiting::iterator waiting);
   void drain();
   // Waits for the disk.
   void settle_all();
@@ -169,15 +188,24 @@ class Service {
   struct AwaitingFold {
     Done done;
     Applied applied;
-    Uuid event;
-    std::optional<Uuid> decision;  // of an outcome that contradicted what the fold may take back
+    std::optional<Event> outcome;  // that repeats or contradicts what the fold may take back
   };
   void finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done);
+  // Pools with early feedback are looked at when a decision is made in another pool of their tenant.
+  void note_early(ServedPool& pool);
+  [[nodiscard]] bool awaited_elsewhere(const ServedPool& pool, Uuid decision);
+  // Early feedback that waits in other pools of the tenant is written to the pool that made its decision, under its own id, and taken back
+  // where it waited. `then` hears what became of the last of it in that pool, nothing when there was none.
+  using Then = std::function<void(std::optional<Applied>)>;
+  void take_over(ServedPool& pool, Uuid decision, Then then);
+  void take_over_recovered();
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
   void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
   // For reverts that no retained state reaches: an answer for those whose feedback the folded state holds still.
   void answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> waiting);
-  static void answer(const ServedPool& pool, AwaitingFold awaiting);
+  void answer(ServedPool& pool, AwaitingFold awaiting);
+  // Tells and counts what became of an event.
+  void tell(ServedPool& pool, const Event& event, const Applied& applied);
   void snapshot_when_due(ServedPool& pool);
   void continue_snapshot(ServedPool& pool, std::uint64_t offset);
   void keep_snapshot(ServedPool& pool, std::uint64_t offset, std::vector<std::string> pieces);
@@ -189,6 +217,7 @@ class Service {
   Random random_;
   std::map<std::string, std::unique_ptr<ServedPool>, std::less<>> pools_;
   std::map<std::string, std::vector<AwaitingFold>> awaiting_fold_;
+  std::vector<ServedPool*> early_;  // pools that had early feedback when last seen
   Listener listener_;
   AllWaiting waiting_;  // each stays where it is, for the log's thread to find
   bool gathering_ = false;
@@ -198,6 +227,7 @@ class Service {
   std::mutex mutex_;
   std::vector<AllWaiting::iterator> acknowledged_;  // guarded by mutex_
   std::shared_ptr<bool> alive_;                     // false once the service is gone: posted work then does nothing
+  Turns turns_;
   Erasures erasures_;
   // Up to where the logs of pools were searched for reverts, and behind the last of them; for retain(), on the side.
   struct Searched {

@@ -200,6 +200,28 @@ TEST_P(EventLogConformance, AFullQueueRefusesAtOnceAndTakesAgainWhenItIsEmpty) {
   EXPECT_EQ(read("a").size(), 3);
 }
 
+TEST_P(EventLogConformance, EntriesAppendedTogetherAreTakenTogetherOrNotAtAll) {
+  open({.records_max = 3});
+  Held held(log());
+  const Entry first{.pool = "p", .event = numbered_event(1)};
+  const Entry second{.pool = "p", .event = numbered_event(2)};
+  const auto group = [&] { return std::vector<EventLog::Grouped>{{&first, {}}, {&second, {}}}; };
+  std::vector<EventLog::Grouped> fits = group();
+  EXPECT_TRUE(log().append_together(fits).ok());
+  const Entry third{.pool = "p", .event = numbered_event(3)};
+  EXPECT_EQ(log().append(third, {}).error().code, ErrorCode::kLimit) << "the group counts as two";
+  std::vector<EventLog::Grouped> full = group();
+  EXPECT_EQ(log().append_together(full).error().code, ErrorCode::kLimit);
+  held.let_go();
+  log().flush();
+  EXPECT_EQ(read("p").size(), 2U);
+
+  open({.records_max = 1});
+  std::vector<EventLog::Grouped> alone = group();
+  EXPECT_TRUE(log().append_together(alone).ok()) << "an empty queue takes a group of any size";
+  log().flush();
+}
+
 TEST_P(EventLogConformance, AQueueOfTooManyBytesRefuses) {
   open({.bytes_max = 4096});
   Held held(log());

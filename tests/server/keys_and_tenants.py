@@ -225,6 +225,54 @@ class Keys(ServerTest):
         reverted = server.post("/v1/feedback/revert", {"source": "grader-7"}, key=key).json["reverted"]
         self.assertEqual(reverted, [receipt["feedback_id"]])
 
+    def test_keys_of_one_name_are_different_sources(self):
+        first, second = (self.key("--name", "twin", "--scope", "decide,feedback,read") for _ in range(2))
+        admin = self.key("--name", "chief", "--scope", "admin")
+        server = self.serve()
+        made = [server.post("/v1/decide", ASKED, key=first).json["decision_id"] for _ in range(2)]
+        said = [server.post("/v1/feedback", {"decision_id": one, "outcome": 1}, key=key).json["feedback_id"] for one, key in zip(made, (first, second))]
+        refused = server.post("/v1/feedback", {"decision_id": made[0], "outcome": 0, "replace": True}, key=second)
+        self.assertEqual(refused.status, 403, "another key's, although of the same name")
+        by_name = server.post("/v1/feedback/revert", {"source": "twin"}, key=admin)
+        self.assertEqual((by_name.status, by_name.error["param"]), (422, "source"))
+        self.assertIn(first.split("-")[2], by_name.error["message"])
+        reverted = server.post("/v1/feedback/revert", {"source": second.split("-")[2]}, key=admin).json["reverted"]
+        self.assertEqual(reverted, [said[1]])
+
+    def test_what_was_said_is_taken_back_in_all_pools_of_the_tenant(self):
+        keys = {t: self.key("--name", "app-" + t, "--scope", "decide,feedback,read,admin", "--tenant", t) for t in ("acme", "bolt")}
+        server = self.serve()
+        said = {}
+        for tenant, key in keys.items():
+            server.put("/v1/pools/law", {}, key=key)
+            for pool in ("default", "law"):
+                made = server.post("/v1/decide", {**ASKED, "pool": pool}, key=key).json["decision_id"]
+                said[tenant, pool] = server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=key).json["feedback_id"]
+        revert = lambda key, **body: server.post("/v1/feedback/revert", body, key=key)
+        self.assertEqual(revert(keys["bolt"], feedback_id=said["acme", "law"]).status, 404)
+        self.assertEqual(revert(keys["acme"], feedback_id=said["acme", "law"]).json["reverted"], [said["acme", "law"]], "without its pool")
+        self.assertEqual(revert(keys["bolt"], source="app-acme").status, 404)
+        self.assertEqual(revert(keys["bolt"], source="app-bolt", pool="law").json["reverted"], [said["bolt", "law"]])
+        self.assertEqual(revert(keys["bolt"], source=keys["bolt"].split("-")[2]).json["reverted"], [said["bolt", "default"]])
+        again = revert(keys["bolt"], source="app-bolt").json
+        self.assertEqual((again["status"], again["reverted"]), ("duplicate", []))
+
+    def test_feedback_without_weight_does_not_keep_out_what_counts(self):
+        key = self.key("--name", "app", "--scope", "decide,feedback,read")
+        reader = self.key("--name", "reader", "--scope", "feedback", "--weight", "0")
+        server = self.serve()
+        for early in (False, True):
+            made = str(uuid.uuid4()) if early else server.post("/v1/decide", ASKED, key=key).json["decision_id"]
+            say = lambda key, outcome: server.post("/v1/feedback", {"decision_id": made, "outcome": outcome}, key=key)
+            first = say(reader, 0).json
+            self.assertEqual((say(reader, 0).json["status"], say(reader, 0).json["feedback_id"]), ("duplicate", first["feedback_id"]))
+            lines = "\n".join(json.dumps({"decision_id": made, "outcome": i / 2000}) for i in range(1, 1100)).encode()
+            answer = server.post("/v1/feedback/batch", raw=lines, headers={"Content-Type": "application/x-ndjson"}, key=reader)
+            codes = [json.loads(line)["code"] for line in answer.body.splitlines()]
+            self.assertEqual(sorted(set(codes)), [200, 422])
+            self.assertLess(codes.count(200), 512)
+            self.assertEqual(say(key, 1).json["status"], "pending_decision" if early else "applied")
+
     def test_a_key_without_weight_is_heard_and_teaches_nothing(self):
         key = self.key("--name", "app", "--scope", "decide,feedback,read")
         reader = self.key("--name", "reader", "--scope", "feedback", "--weight", "0")

@@ -1,0 +1,268 @@
+#include "server/feedback_desk.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "server/idempotency.h"
+#include "server/render.h"
+#include "server/sources.h"
+#include "server/tracing.h"
+
+namespace margin::server {
+namespace {
+
+using service::Applied;
+using service::Prepared;
+using service::ServedPool;
+using service::Turns;
+
+void render_names(JsonWriter& out, std::string_view key, const std::vector<std::string>& names) {
+  out.key(key).open('[');
+  for (const std::string& name : names) out.text(name);
+  out.close(']');
+}
+
+http::Response receipt(Uuid id, const ApplyResult& result) {
+  JsonWriter out;
+  out.open('{').key("feedback_id").text(id.text()).key("status").text(name_of(result.status));
+  render_names(out, "updated", result.learned);
+  if (!result.unlearned.empty()) render_names(out, "not_learned", result.unlearned);
+  if (!result.capped.empty()) render_names(out, "capped", result.capped);
+  http::Response response;
+  response.body = out.close('}').take();
+  return response;
+}
+
+constexpr std::string_view kSendInstead = "; send outcome (of the selected answer) or outcomes (by model) instead";
+
+// The pool speaks of its events, the request of its own fields.
+Error as_asked(Error error) {
+  const auto rename = [&](std::string_view ours, std::string_view theirs) {
+    if (error.message.starts_with(ours)) error.message.replace(0, error.message.find(':'), theirs);
+  };
+  rename("grades", "outcomes");
+  rename("selected:", "outcome");
+  if (!error.message.starts_with("gold:")) return error;
+  rename("gold:", "correct_answer");
+  error.message += kSendInstead;
+  return error;
+}
+
+// A right answer that waits for its decision is compared with it later, from the log: where that keeps no texts of answers, it must not
+// have this one either.
+std::optional<Error> gold_fault(const App& app, const FeedbackRequest& given) {
+  const config::KeptAnswers kept = app.config().store.answers;
+  if (!given.outcome.gold || kept == config::KeptAnswers::kText) return std::nullopt;
+  const std::string_view word = kept == config::KeptAnswers::kHash ? "hash" : "none";
+  return Error{ErrorCode::kUnsupported, "correct_answer: the decision is not known here, and with store.answers = \"" + std::string(word) +
+                                            "\" no text may wait for it" + std::string(kSendInstead) +
+                                            ", or send it again when the decision is made"};
+}
+
+http::Response contradicts(Uuid feedback) {
+  return refusal(409, "conflict", "outcome: feedback " + feedback.text() + " said otherwise; send \"replace\": true to take it back",
+                 "outcome");
+}
+
+// What others said is theirs to take back, or an admin's; and who teaches nothing must not unteach.
+std::optional<http::Response> replacement_fault(const App& app, const Caller& caller, const FeedbackRequest& given,
+                                                const Comparison& compared) {
+  if (given.outcome.weight == 0.0) {
+    return refusal(403, "no_weight", "replace: this key's feedback has weight 0, so it cannot take the place of feedback that counts",
+                   "replace");
+  }
+  for (const Comparison::Said& said : compared.contradicted) {
+    if (is_own(app.keys(), caller, said.source) || caller.scopes.has(access::Scope::kAdmin)) continue;
+    return refusal(403, "missing_scope",
+                   "replace: feedback " + said.feedback.text() + " is of another source; taking it back asks for the scope admin",
+                   "replace");
+  }
+  return std::nullopt;
+}
+
+// Feedback without weight grades nobody, and is kept beside what does: of one key so many different statements on a decision, of all
+// together half of what a decision remembers, so that it never keeps out what counts.
+constexpr std::size_t kOpinionsMax = 4;
+constexpr std::size_t kUngradedMax = 512;
+
+bool same_grades(std::vector<Grade> a, std::vector<Grade> b) {
+  const auto by_model = [](const Grade& x, const Grade& y) { return std::tie(x.model, x.channel) < std::tie(y.model, y.channel); };
+  std::sort(a.begin(), a.end(), by_model);
+  std::sort(b.begin(), b.end(), by_model);
+  return a == b;
+}
+
+// One feedback, while it has its turn.
+struct Taking {
+  App& app;
+  Caller caller;
+  FeedbackRequest given;
+  std::optional<RequestMark> mark;
+  Answered answered;
+  Turns::Turn turn;
+
+  void take();
+
+ private:
+  // nullptr: answered.
+  [[nodiscard]] ServedPool* find_pool();
+  [[nodiscard]] bool repeated();
+  void refuse(ServedPool& pool, http::Response response) const {
+    pool.count_feedback(ApplyStatus::kRefused);
+    answered(std::move(response));
+  }
+  // The same was said before: nothing is written, and the request is remembered for as long as this server runs.
+  void tell_duplicate(ServedPool& pool, Uuid first);
+  // Whether feedback without weight was answered: it says nothing new, or there is too much of it.
+  [[nodiscard]] bool weighed(ServedPool& pool, const Comparison& compared);
+  void write(ServedPool& pool, const std::vector<Comparison::Said>& replaced);
+};
+
+ServedPool* Taking::find_pool() {
+  const std::string name = given.pool.empty() ? "default" : given.pool;
+  const Uuid decision = given.outcome.decision;
+  ServedPool* pool = app.service().find(caller.stored(name));
+  // Clients may bring ids of their own, so two pools may know one: the pool that is named comes first, and one's own before another's.
+  if (pool != nullptr && !given.pool.empty() && pool->pool().knows(decision)) return pool;
+  if (ServedPool* knows = app.service().find_decision(decision, caller.prefix())) return knows;
+  if (app.service().find_decision(decision, "") != nullptr) {
+    answered(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
+    return nullptr;
+  }
+  // Whatever waits for one decision waits together, so that it is compared.
+  if (ServedPool* waits = app.service().find_awaiting(decision, caller.tenant)) return waits;
+  if (pool == nullptr && name == "default") {
+    auto made = app.service().find_or_make(caller.stored(name));
+    if (!made) answered(refusal(made.error()));
+    return made ? *made : nullptr;
+  }
+  if (pool == nullptr) answered(refusal(404, "not_found", "pool: no pool named " + internal::printable(name), "pool"));
+  return pool;
+}
+
+bool Taking::repeated() {
+  if (!mark) return false;
+  switch (const Repeated known = seen_before(app.service(), caller, *mark); known.kind) {
+    case Repeated::kNew: return false;
+    case Repeated::kSame: tell_duplicate(*known.pool, known.event); break;
+    case Repeated::kOtherBody: refuse(*known.pool, idempotency_conflict()); break;
+    case Repeated::kUnderWay: answered(idempotency_under_way()); break;
+  }
+  return true;
+}
+
+void Taking::tell_duplicate(ServedPool& pool, Uuid first) {
+  if (mark) pool.requests().settle(*mark, first);
+  pool.count_feedback(ApplyStatus::kDuplicate);
+  answered(receipt(first, {.status = ApplyStatus::kDuplicate}));
+}
+
+void Taking::take() {
+  if (repeated()) return;
+  ServedPool* pool = find_pool();
+  if (pool == nullptr) return;
+  const auto compared = pool->pool().compare(given.outcome);
+  if (!compared) return refuse(*pool, refusal(as_asked(compared.error())));
+  if (!compared->known) {
+    const auto forgotten = app.service().has_forgotten(given.outcome.decision, caller.prefix());
+    if (!forgotten) return answered(refusal(forgotten.error()));
+    // Nothing is written: in the log it would wait for a decision that has been.
+    if (*forgotten) {
+      pool->count_feedback(ApplyStatus::kExpired);
+      return answered(receipt(app.service().new_id(), {.status = ApplyStatus::kExpired}));
+    }
+    if (const auto fault = gold_fault(app, given)) return refuse(*pool, refusal(*fault));
+  }
+  if (!compared->contradicted.empty()) {
+    if (!given.replace) {
+      pool->count_feedback(ApplyStatus::kConflict);
+      return answered(contradicts(compared->contradicted.front().feedback));
+    }
+    if (auto fault = replacement_fault(app, caller, given, *compared)) return refuse(*pool, std::move(*fault));
+  } else if (!compared->fresh) {
+    return tell_duplicate(*pool, compared->same.front().feedback);
+  }
+  if (compared->known) {
+    auto grades = pool->pool().resolve(given.outcome);
+    if (!grades) return refuse(*pool, refusal(as_asked(grades.error())));
+    given.outcome.grades = std::move(*grades);
+    given.outcome.gold.reset();
+    given.outcome.selected.reset();
+  }
+  if (given.outcome.weight == 0.0 && weighed(*pool, *compared)) return;
+  write(*pool, compared->contradicted);
+}
+
+bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
+  // The state knows who spoke; what was said is in the log. An older one may have more of it than is kept now.
+  const std::size_t looked_at = std::min(compared.ungraded.size(), kOpinionsMax);
+  for (const Uuid said : std::span(compared.ungraded).last(looked_at)) {
+    auto record = app.service().look_up(pool, said);
+    const auto* outcome = record && *record ? std::get_if<OutcomeObserved>(&(*record)->event.body) : nullptr;
+    if (outcome == nullptr || !same_grades(outcome->grades, given.outcome.grades)) continue;
+    tell_duplicate(pool, said);
+    return true;
+  }
+  if (compared.ungraded.size() < kOpinionsMax && compared.ungraded_count < kUngradedMax) return false;
+  refuse(pool, refusal(422, "limit_exceeded",
+                       "outcome: feedback without weight is kept " + std::to_string(kOpinionsMax) + " times of one key and " +
+                           std::to_string(kUngradedMax) + " times in all for a decision, and there is as much already",
+                       "outcome"));
+  return true;
+}
+
+// What is replaced is taken back first; the new one then counts in the fold that follows. All of it is written, or none.
+void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replaced) {
+  std::vector<Prepared> events;
+  for (const Comparison::Said& said : replaced) {
+    if (Status status = app.service().can_revert(pool, said.feedback); !status) return answered(refusal(status.error()));
+    events.push_back(app.service().prepare(pool, OutcomeReverted{.feedback = said.feedback, .source = ""}));
+    events.back().note = caller.source;
+  }
+  // For the trace, once it is recorded.
+  const auto told = app.tracer()->enabled() ? std::make_shared<const OutcomeObserved>(given.outcome) : nullptr;
+  events.push_back(app.service().prepare(pool, std::move(given.outcome)));
+  events.back().mark = mark;
+  events.back().note = given.observed_at.empty() ? "" : "observed_at=" + given.observed_at;
+  const Uuid id = events.back().event.id;
+  const Status taken = app.service().commit_together(std::move(events), [&app = app, id, answer = answered, told, traced = given.traced,
+                                                                         held = turn](const Result<Applied>& applied) {
+    if (!applied) return answer(refusal(applied.error()));
+    const ApplyResult& result = applied->result;
+    // Only where the log has what this server did not know of.
+    if (result.status == ApplyStatus::kConflict) {
+      return answer(refusal(409, "conflict", "outcome: " + result.error->message + "; send \"replace\": true to take it back", "outcome"));
+    }
+    if (result.error) return answer(refusal(as_asked(*result.error)));
+    if (told) trace_feedback(app, traced, *told);
+    answer(receipt(id, result));
+  });
+  if (!taken) answered(refusal(overloaded(taken.error())));
+}
+
+}  // namespace
+
+void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<RequestMark> mark, Answered answered) {
+  const Uuid decision = given.outcome.decision;
+  Turns::Key key{.tenant = caller.tenant, .decision = decision};
+  // Who is of no tenant may speak of everybody's decisions.
+  if (key.tenant.empty()) {
+    if (const ServedPool* pool = app.service().find_decision(decision, "")) key.tenant = pool->tenant();
+  }
+  auto taking = std::make_shared<Taking>(Taking{app, caller, std::move(given), mark, std::move(answered), nullptr});
+  const bool waits =
+      app.service().turns().take(key, static_cast<std::size_t>(app.config().limits.queue), [taking](const Turns::Turn& turn) {
+        taking->turn = turn;
+        taking->take();
+        taking->turn.reset();
+      });
+  if (!waits) {
+    taking->answered(refusal(overloaded({ErrorCode::kLimit, "too much feedback of the same decision waits to be written"})));
+  }
+}
+
+}  // namespace margin::server
