@@ -293,11 +293,11 @@ Status Service::commit_together(std::vector<Prepared>&& prepared, Done done) {
   gather();
   AllWaiting group;
   std::vector<EventLog::Grouped> entries;
-  for (std::size_t i = 0; i < prepared.size(); ++i) {
-    const bool last = i + 1 == prepared.size();
-    group.emplace_back(std::move(prepared[i]), last ? std::move(done) : Done([](const Result<Applied>&) {}));
+  for (Prepared& one : prepared) {
+    group.emplace_back(std::move(one), Done([](const Result<Applied>&) {}));
     entries.push_back({&group.back().entry, acknowledge(std::prev(group.end()))});
   }
+  group.back().done = std::move(done);
   // Each stays where it is when it is taken over by another list.
   const auto first = group.begin();
   waiting_.splice(waiting_.end(), group);

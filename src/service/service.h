@@ -119,7 +119,7 @@ class Service {
   // Writes it; `done` hears how it was applied, or why it could not be written. A revert that calls for a new fold is done when the folded
   // state is in place. kLimit: the log's queue is full (overload); then `done` is not called.
   [[nodiscard]] Status commit(Prepared&& prepared, Done done);
-  // Several of one pool, all of them or none; `done` hears of the last. Errors as above.
+  // Several, at least one, all of them or none; `done` hears of the last. Errors as above.
   [[nodiscard]] Status commit_together(std::vector<Prepared>&& prepared, Done done);
   // Those who say something of one decision, in their order.
   [[nodiscard]] Turns& turns() { return turns_; }
