@@ -15,7 +15,7 @@ class PacedFile {
   PacedFile& operator=(const PacedFile&) = delete;
 
   enum class Which { kFile, kJournal };
-  // Of an open connection, which must go before this. `breathe` is called after each write: of a page, about ten microseconds of work.
+  // Of an open connection, which must go before this. `breathe` is called after some writes, tens of microseconds of work.
   // The file is handed to the disk as it is written.
   void pace(sqlite3* database, Which which, std::function<void()> breathe);
 
@@ -29,7 +29,8 @@ class PacedFile {
   const sqlite3_io_methods* plain_ = nullptr;
   std::function<void()> breathe_;
   bool syncs_ = false;
-  int unsynced_ = 0;  // bytes since they were last put on the disk
+  int written_ = 0;   // bytes since the last breath
+  int unsynced_ = 0;  // since they were last put on the disk
 };
 
 }  // namespace margin::internal
