@@ -29,6 +29,8 @@ constexpr std::size_t kEventHead = 8 + 16 + 8 + 4 + 4;  // offset, id, time, byt
 // Whole pages are written, so that the system need not read one to change a part of it. A page more or less does not matter.
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
+// What the disk must have room for before commits are tried again.
+constexpr std::size_t kProbeBytes = std::size_t{64} << 10;
 constexpr std::size_t kWriteRoomKept = std::size_t{1} << 20;
 
 std::string head_of(std::uint64_t turn, const Digest& store) {
@@ -52,6 +54,12 @@ bool write_all(int file, std::string_view bytes, std::uint64_t at) {
     at += static_cast<std::uint64_t>(written);
   }
   return true;
+}
+
+// From errno.
+std::string why_not_written() {
+  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) return "the disk is full";
+  return std::string("the disk does not take data: ") + std::strerror(errno);
 }
 
 // As SQLite does with its journal: who may not read the store may not read what is about to go into it, and who may write it may. Only the
@@ -239,9 +247,7 @@ Status Tail::append(std::span<const Waiting> batch) {
   const std::size_t end = room_.size();
   room_.resize((end + kPageBytes - 1) / kPageBytes * kPageBytes);
   if (!write_all(file.descriptor.get(), room_, file.length - file.last_page.size())) {
-    const std::string why = errno == ENOSPC || errno == EDQUOT || errno == EFBIG
-                                ? "the disk is full"
-                                : std::string("the disk does not take data: ") + std::strerror(errno);
+    const std::string why = why_not_written();
     if (begins) file.length = 0;
     // Of what was written before it failed, all that matters may be there.
     static_cast<void>(ftruncate(file.descriptor.get(), static_cast<off_t>(file.length)) == 0);
@@ -254,6 +260,18 @@ Status Tail::append(std::span<const Waiting> batch) {
   // The room of a large commit is given back.
   if (room_.capacity() > kWriteRoomKept) room_ = {};
   return {};
+}
+
+// Zeros behind the last page that is written: whoever reads the file takes them for its end, and the next commit stands in their place.
+Status Tail::probe() {
+  static constexpr std::array<char, kProbeBytes> kNothing{};
+  const std::lock_guard lock(mutex_);
+  const File& file = files_[written_];
+  const std::uint64_t end = (file.length + kPageBytes - 1) / kPageBytes * kPageBytes;
+  Status status;
+  if (!write_all(file.descriptor.get(), {kNothing.data(), kNothing.size()}, end)) status = {ErrorCode::kUnavailable, why_not_written()};
+  static_cast<void>(ftruncate(file.descriptor.get(), static_cast<off_t>(end)) == 0);
+  return status;
 }
 
 bool Tail::put_on_disk(int (*sync)(int file)) {

@@ -111,6 +111,8 @@ class Tail {
 
   // One write. kUnavailable: the disk is full or fails, and nothing of the batch is in it.
   [[nodiscard]] Status append(std::span<const Waiting> batch);
+  // Whether append() would find room for a commit of some size. kUnavailable: as there. Called by who may append.
+  [[nodiscard]] Status probe();
   // Puts what was appended on the disk. Any thread.
   [[nodiscard]] bool put_on_disk(int (*sync)(int file));
 

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 #include "log/log_fixture.h"
 #include "margin/random.h"
@@ -185,6 +186,28 @@ TEST_F(TailTest, ACommitThatFailedIsNotThereAndTheNextIs) {
     EXPECT_EQ(numbers(), from_to(0, next_)) << most;
   }
   std::signal(SIGXFSZ, SIG_DFL);
+  append(2);
+  EXPECT_EQ(numbers(), from_to(0, 5));
+}
+
+TEST_F(TailTest, AProbeTellsWhetherThereIsRoomAndLeavesNothing) {
+  append(3);
+  const std::uint64_t length = tail_.length();
+  EXPECT_TRUE(tail_.probe().ok());
+  EXPECT_EQ(tail_.length(), length);
+  EXPECT_EQ(numbers(), from_to(0, 3));
+  std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit limit {};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlim_t before = std::exchange(limit.rlim_cur, rlim_t{16} << 10);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const Status full = tail_.probe();
+  limit.rlim_cur = before;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, SIG_DFL);
+  ASSERT_FALSE(full.ok());
+  EXPECT_NE(full.error().message.find("full"), std::string::npos) << full.error().message;
+  EXPECT_LE(std::filesystem::file_size(tail_path(path(), 0)), 8'192) << "what was written of it is gone";
   append(2);
   EXPECT_EQ(numbers(), from_to(0, 5));
 }

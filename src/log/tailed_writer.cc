@@ -193,6 +193,7 @@ Status TailedWriter::carry_all_over() {
 Status TailedWriter::probe() {
   if (Status status = settle(); !status) return status;
   if (Status status = use([](SqliteWriter& writer) { return writer.probe(); }); !status) return status;
+  if (Status status = tail_.probe(); !status) return status;
   return options_.sync ? sync(0) : Status();
 }
 
