@@ -1,5 +1,5 @@
-// Encoder and Decoder: the bytes of snapshots. Little-endian, fixed width, doubles by their bits; strings and lists carry their length.
-// The same state always gives the same bytes, so a digest of the bytes is a digest of the state.
+// Encoder and Decoder: the bytes of snapshots. Little-endian, fixed width but for Small, doubles by their bits; strings and lists carry
+// their length. The same state always gives the same bytes, so a digest of the bytes is a digest of the state.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,20 @@
 
 namespace margin::internal {
 
+// A number that is mostly below 128: seven bits to a byte, the lowest first, and the eighth says whether more follow.
+struct Small {
+  std::uint32_t value = 0;
+};
+
 class Encoder {
  public:
   // Integers, flags and doubles one after the other, as each by itself would be, and appended at once.
   template <class... T>
   void values(T... values) {
-    char bytes[(sizeof(T) + ...)];
+    char bytes[(kBytesMax<T> + ...)];
     char* to = bytes;
     ((to = put(to, values)), ...);
-    bytes_.append(bytes, sizeof bytes);
+    bytes_.append(bytes, static_cast<std::size_t>(to - bytes));
   }
   template <std::integral T>
   void integer(T value) {
@@ -47,6 +52,9 @@ class Encoder {
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
 
  private:
+  template <class T>
+  static constexpr std::size_t kBytesMax = std::same_as<T, Small> ? 5 : sizeof(T);
+
   template <std::integral T>
   static char* put(char* to, T value) {
     std::memcpy(to, &value, sizeof(T));
@@ -54,6 +62,12 @@ class Encoder {
     return to + sizeof(T);
   }
   static char* put(char* to, double value) { return put(to, std::bit_cast<std::uint64_t>(value)); }
+  static char* put(char* to, Small small) {
+    std::uint32_t rest = small.value;
+    for (; rest >= 0x80; rest >>= 7) *to++ = static_cast<char>(rest | 0x80);
+    *to++ = static_cast<char>(rest);
+    return to;
+  }
 
   std::string bytes_;
 };
@@ -75,6 +89,19 @@ class Decoder {
     bytes_.remove_prefix(sizeof(T));
     return static_cast<T>(value);
   }
+  // As few bytes as it needs: equal values have equal bytes.
+  std::uint32_t small() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 35; shift += 7) {
+      const auto byte = integer<std::uint8_t>();
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte >= 0x80) continue;
+      if ((byte == 0 && shift > 0) || value > 0xffffffff) break;
+      return static_cast<std::uint32_t>(value);
+    }
+    fail();
+    return 0;
+  }
   bool flag() {
     const auto value = integer<std::uint8_t>();
     if (value > 1) fail();
@@ -82,14 +109,8 @@ class Decoder {
   }
   double real() { return std::bit_cast<double>(integer<std::uint64_t>()); }
   // A length of things that take at least `each` bytes.
-  std::size_t length(std::size_t each) {
-    const auto value = integer<std::uint64_t>();
-    if (value > bytes_.size() / (each == 0 ? 1 : each)) {
-      fail();
-      return 0;
-    }
-    return static_cast<std::size_t>(value);
-  }
+  std::size_t length(std::size_t each) { return length(integer<std::uint64_t>(), each); }
+  std::size_t small_length(std::size_t each) { return length(small(), each); }
   std::string text() {
     const std::size_t size = length(1);
     std::string value(bytes_.substr(0, size));
@@ -114,6 +135,12 @@ class Decoder {
   }
 
  private:
+  std::size_t length(std::uint64_t value, std::size_t each) {
+    if (value <= bytes_.size() / (each == 0 ? 1 : each)) return static_cast<std::size_t>(value);
+    fail();
+    return 0;
+  }
+
   std::string_view bytes_;
   bool ok_ = true;
 };

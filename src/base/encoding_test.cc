@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace margin::internal {
@@ -168,6 +170,48 @@ TEST(EncodingTest, ValuesTogetherAreWrittenAsEachAlone) {
                                        "\x08\x07\x06\x05\x04\x03\x02\x01"
                                        "\xfe\xff\xff\xff\0",
                                        23));
+}
+
+TEST(EncodingTest, SmallNumbersTakeAByteForSevenBits) {
+  for (const auto& [value, bytes] : std::vector<std::pair<std::uint32_t, std::size_t>>{{0, 1},
+                                                                                       {1, 1},
+                                                                                       {127, 1},
+                                                                                       {128, 2},
+                                                                                       {16'383, 2},
+                                                                                       {16'384, 3},
+                                                                                       {2'097'151, 3},
+                                                                                       {2'097'152, 4},
+                                                                                       {268'435'456, 5},
+                                                                                       {0xffffffff, 5}}) {
+    Encoder out;
+    out.values(Small{value}, std::uint8_t{7});
+    EXPECT_EQ(out.bytes().size(), bytes + 1) << value;
+    Decoder in(out.bytes());
+    EXPECT_EQ(in.small(), value);
+    EXPECT_EQ(in.integer<std::uint8_t>(), 7);
+    EXPECT_TRUE(in.finish("it").ok()) << value;
+  }
+}
+
+TEST(EncodingTest, SmallNumbersOfMoreBytesOrBitsThanNeededAreRefused) {
+  using namespace std::string_view_literals;
+  for (const std::string_view bytes :
+       {""sv, "\x80"sv, "\x80\0"sv, "\xff\x80\0"sv, "\xff\xff\xff\xff\x10"sv, "\xff\xff\xff\xff\xff\x01"sv}) {
+    Decoder in(bytes);
+    EXPECT_EQ(in.small(), 0u);
+    EXPECT_FALSE(in.ok()) << testing::PrintToString(bytes);
+  }
+}
+
+TEST(EncodingTest, SmallLengthsAreHeldAgainstWhatRemains) {
+  const std::string bytes =
+      "\x02"
+      "abcd";
+  Decoder fits(bytes);
+  EXPECT_EQ(fits.small_length(2), 2u);
+  Decoder does_not(bytes);
+  EXPECT_EQ(does_not.small_length(3), 0u);
+  EXPECT_FALSE(does_not.ok());
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ struct StoredSnapshot {
 struct SnapshotToKeep {
   std::uint64_t offset = 0;
   std::vector<std::string> pieces;  // of the bytes, in order
-  Digest digest;                    // of them all
+  std::optional<Digest> digest{};   // of them all, to be held against them; the log works it out in any case
 };
 
 // What compaction leaves of the events it takes out of the log, for find().

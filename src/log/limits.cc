@@ -48,13 +48,15 @@ Status check_place(const PoolPosition& position, std::uint64_t offset) {
   return {};
 }
 
-Status check_bytes(std::string_view pool, const SnapshotToKeep& snapshot, const Pause& pause) {
-  DigestStream digest;
+Result<Digest> check_bytes(std::string_view pool, const SnapshotToKeep& snapshot, const Pause& pause) {
+  DigestStream stream;
   for (const std::string& piece : snapshot.pieces) {
-    digest.add(piece);
+    stream.add(piece);
     if (pause) pause();
   }
-  return check_digest(pool, snapshot.offset, digest.digest(), snapshot.digest);
+  const Digest digest = stream.digest();
+  if (Status status = check_digest(pool, snapshot.offset, digest, snapshot.digest.value_or(digest)); !status) return status.error();
+  return digest;
 }
 
 Status check_snapshot(const PoolPosition& position, const StoredSnapshot& snapshot) {

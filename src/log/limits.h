@@ -18,9 +18,9 @@ inline constexpr std::size_t kReadRecordsMax = 65'536;
 
 // kNotFound: `from` is before the first retained offset.
 [[nodiscard]] Status check_read(const PoolPosition& position, std::uint64_t from);
-// kConflict, kInvalidArgument as EventLog::keep_snapshot says: its place in the log, its bytes, both.
+// kConflict, kInvalidArgument as EventLog::keep_snapshot says: its place in the log, its bytes, of which this is the digest.
 [[nodiscard]] Status check_place(const PoolPosition& position, std::uint64_t offset);
-[[nodiscard]] Status check_bytes(std::string_view pool, const SnapshotToKeep& snapshot, const Pause& pause = {});
+[[nodiscard]] Result<Digest> check_bytes(std::string_view pool, const SnapshotToKeep& snapshot, const Pause& pause = {});
 // The same for one that was read.
 [[nodiscard]] Status check_snapshot(const PoolPosition& position, const StoredSnapshot& snapshot);
 // kConflict as EventLog::compact says; `latest` is the latest snapshot's offset.

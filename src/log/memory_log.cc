@@ -37,8 +37,9 @@ Result<std::optional<Record>> LogInMemory::find(std::string_view pool, const Uui
 Result<std::vector<PoolPosition>> LogInMemory::pools() { return store_.pools(); }
 
 Status LogInMemory::keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, const Pause&) {
-  StoredSnapshot whole{.offset = snapshot.offset, .digest = snapshot.digest};
+  StoredSnapshot whole{.offset = snapshot.offset};
   for (const std::string& piece : snapshot.pieces) whole.bytes += piece;
+  whole.digest = snapshot.digest.value_or(digest_of(whole.bytes));
   return store_.keep_snapshot(pool, whole);
 }
 

@@ -141,6 +141,21 @@ TEST_F(RecoveryTest, VerificationChecksEverySnapshotAgainstTheFold) {
   EXPECT_EQ(verification.pools[0].digest, live_.pool().digest());
 }
 
+TEST_F(RecoveryTest, ASnapshotThatAnOlderMarginKeptIsSound) {
+  live_.put(ModelJoined{.model = "ada"});
+  const std::string bytes = live_.pool().snapshot();
+  ASSERT_TRUE(bytes.starts_with("3LPM"));
+  // Without decisions the layouts differ in their name alone.
+  const std::string older = "2" + bytes.substr(1);
+  ASSERT_TRUE(log_.keep_snapshot("p", {.offset = live_.next(), .bytes = older, .digest = digest_of(older)}).ok());
+  live_.tasks(3);
+  EXPECT_EQ(recovered().from, 1);
+  EXPECT_EQ(recovered().pool.digest(), live_.pool().digest());
+  const Verification verification = verify(log_).value();
+  EXPECT_TRUE(verification.sound());
+  EXPECT_EQ(verification.pools.front().snapshots, std::vector<std::uint64_t>{1});
+}
+
 TEST_F(RecoveryTest, VerificationFindsASnapshotOfAnotherState) {
   live_.tasks(5);
   live_.keep_snapshot();

@@ -197,10 +197,11 @@ Status SqliteLog::repeat(const std::function<Result<bool>(internal::SqliteWriter
 
 Status SqliteLog::keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, const Pause& pause) {
   if (!queue_) return looking();
-  if (Status sound = internal::check_bytes(pool, snapshot, pause); !sound) return sound;
+  const Result<Digest> digest = internal::check_bytes(pool, snapshot, pause);
+  if (!digest) return digest.error();
   if (Status settled = writer_.settle_at_leisure(); !settled) return settled;
   const Result<std::int64_t> number =
-      writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot.offset, snapshot.digest); });
+      writer_.use([&](internal::SqliteWriter& writer) { return writer.begin_snapshot(pool, snapshot.offset, *digest); });
   if (!number) return number.error();
   Status written = write_snapshot(*number, std::move(snapshot), pause);
   if (!written) {

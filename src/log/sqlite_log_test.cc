@@ -333,13 +333,24 @@ TEST_F(SqliteLogTest, AnEmptyFileInPlaceOfTheStoreIsRefused) {
   EXPECT_EQ(refusal().code, ErrorCode::kCorrupt);
 }
 
+TEST_F(SqliteLogTest, AStoreOfTheLayoutBeforeIsTakenOver) {
+  open();
+  append(0, 5);
+  log_.reset();
+  sql("PRAGMA user_version = 4");
+  open();
+  EXPECT_EQ(log_->read("p", 0, 10)->size(), 5);
+  log_.reset();
+  EXPECT_EQ(value_of("PRAGMA user_version"), "5");
+}
+
 TEST_F(SqliteLogTest, AStoreOfANewerMarginIsRefusedByName) {
   open();
   log_.reset();
-  sql("PRAGMA user_version = 5");
+  sql("PRAGMA user_version = 6");
   const Error error = refusal();
   EXPECT_EQ(error.code, ErrorCode::kUnsupported);
-  EXPECT_NE(error.message.find("layout 5"), std::string::npos);
+  EXPECT_NE(error.message.find("layout 6"), std::string::npos);
   EXPECT_NE(error.message.find("newer margin"), std::string::npos);
   EXPECT_EQ(SqliteLog::look(path()).error().code, ErrorCode::kUnsupported);
 }

@@ -243,7 +243,7 @@ TEST_F(SqliteRowsTest, AStoreOfLayout2IsReadAsItIsAndTakenOver) {
   expect_found(*log_);
   EXPECT_TRUE(log_->check_file().ok());
   log_.reset();
-  EXPECT_EQ(value_of("PRAGMA user_version"), "4");
+  EXPECT_EQ(value_of("PRAGMA user_version"), std::to_string(internal::kStoreFormat));
   EXPECT_EQ(value_of("SELECT count(*) FROM sqlite_schema WHERE name = 'events_by_key'"), "0");
   // No more strays than there must be.
   EXPECT_LE(std::stoi(value_of("SELECT count(*) FROM strays")), 12);
@@ -261,7 +261,7 @@ TEST_F(SqliteRowsTest, AStoreOfLayout1IsTakenOver) {
   append(5, 8);
   expect_all(0, 8);
   log_.reset();
-  EXPECT_EQ(value_of("PRAGMA user_version"), "4");
+  EXPECT_EQ(value_of("PRAGMA user_version"), std::to_string(internal::kStoreFormat));
 }
 
 }  // namespace

@@ -14,8 +14,9 @@
 namespace margin::internal {
 
 // The newest layout that this binary reads and the one it writes.
-inline constexpr std::int64_t kStoreFormat = 4;
-// Until layout 2 each record had a row of its own. Layout 4 has the tables of layout 3; events may stand in files beside it (log/tail.h).
+inline constexpr std::int64_t kStoreFormat = 5;
+// Until layout 2 each record had a row of its own. The tables of layout 3 are the newest; since layout 4 events may stand in files beside
+// it (log/tail.h), and since layout 5 snapshots may be such as an older margin does not read (pool/record_encoding.h).
 inline constexpr std::int64_t kSharedRowsSince = 3;
 
 // The files that stand beside a store.

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pool/id_encoding.h"
-#include "pool/limits.h"
+#include "pool/record_encoding.h"
 
 namespace margin::internal {
 
@@ -51,75 +50,6 @@ void Decisions::forget_beyond(std::size_t count, const LastLook& last_look) {
 void Decisions::forget_before(std::int64_t time_ms, const LastLook& last_look) {
   while (!records_.empty() && records_.front().time_ms < time_ms) forget_oldest(last_look);
 }
-
-namespace {
-
-void save_response(const DecisionRecord& record, const DecisionRecord::Response& response, Encoder& out) {
-  out.values(response.model, response.cell, response.answer, response.usable, response.part, response.confidence, response.calibrated,
-             record.audit_of(response), static_cast<std::uint8_t>(response.standing));
-  if (response.standing == Standing::kOpen) return;
-  const DecisionRecord::Outcome& outcome = record.outcome_of(response);
-  out.values(outcome.value, response.learned);
-  if (response.graded()) out.values(outcome.weight, outcome.feedback);
-}
-
-void load_response(Decoder& in, DecisionRecord& record, const Decisions::Bounds& bounds) {
-  DecisionRecord::Response& response = record.responses.emplace_back();
-  response.model = in.integer<ModelId>();
-  response.cell = in.integer<CellId>();
-  response.answer = in.integer<std::uint32_t>();
-  response.usable = in.flag();
-  response.part = in.flag();
-  response.confidence = in.real();
-  response.calibrated = in.real();
-  if (response.model >= bounds.models || response.cell >= bounds.cells) in.fail();
-  if (response.answer != kNoAnswer && response.answer >= record.answers.size()) in.fail();
-  if (response.part && !response.usable) in.fail();
-  const double audit = in.real();
-  record.set_audit(response, audit);
-  const auto standing = in.integer<std::uint8_t>();
-  if (!is_probability(response.confidence) || !is_probability(response.calibrated) || !is_probability(audit)) in.fail();
-  if (standing > static_cast<std::uint8_t>(Standing::kGraded)) in.fail();
-  if (!in.ok()) return;
-  response.standing = static_cast<Standing>(standing);
-  if (response.standing == Standing::kOpen) return;
-  DecisionRecord::Outcome& outcome = record.change_outcome(response);
-  outcome.value = in.real();
-  response.learned = in.flag();
-  if (!is_probability(outcome.value)) in.fail();
-  if (!response.graded()) return;
-  outcome.weight = in.real();
-  outcome.feedback = in.integer<std::uint32_t>();
-  if (!(outcome.weight > 0.0 && outcome.weight <= 1.0) || outcome.feedback >= record.later->feedbacks.size()) in.fail();
-}
-
-void save_record(const DecisionRecord& record, Encoder& out) {
-  encode(record.id, out);
-  out.values(record.time_ms, static_cast<std::uint8_t>(record.kind), record.selected, record.p_correct, record.share.has_value());
-  if (record.share) out.real(*record.share);
-  out.real(record.audit_rate);
-  out.integer(static_cast<std::uint64_t>(record.answers.size()));
-  for (const Digest& answer : record.answers) encode(answer, out);
-  out.integer(static_cast<std::uint64_t>(record.later->feedbacks.size()));
-  for (const FeedbackMark& mark : record.later->feedbacks) {
-    encode(mark.id, out);
-    out.text(mark.source);
-    out.flag(mark.reverted);
-    out.integer(mark.time_ms);
-    out.flag(mark.heard);
-  }
-  out.integer(static_cast<std::uint64_t>(record.responses.size()));
-  for (const DecisionRecord::Response& response : record.responses) save_response(record, response, out);
-  out.flag(record.watched);
-  out.integer(static_cast<std::uint64_t>(record.later->opinions.size()));
-  for (const Opinion& opinion : record.later->opinions) {
-    out.integer(opinion.response);
-    out.integer(opinion.source);
-    out.real(opinion.outcome);
-  }
-}
-
-}  // namespace
 
 void Decisions::save(Encoder& out) const {
   out.integer(static_cast<std::uint64_t>(records_.size()));
@@ -168,46 +98,12 @@ void Decisions::forget_oldest(const LastLook& last_look) {
   ++first_;
 }
 
-void Decisions::load(Decoder& in, const Bounds& bounds) {
-  const std::size_t count = in.length(16 + 8 + 1 + 4 + 1 + 4 * 8 + 1 + 8);
+void Decisions::load(Decoder& in, RecordLayout layout, const Bounds& bounds) {
+  const std::size_t count = in.length(record_bytes_min(layout));
   std::int64_t latest_ms = 0;
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
-    DecisionRecord record;
-    record.id = decode_uuid(in);
-    record.time_ms = in.integer<std::int64_t>();
-    const auto kind = in.integer<std::uint8_t>();
-    record.selected = in.integer<std::uint32_t>();
-    record.p_correct = in.real();
-    if (in.flag()) record.share = in.real();
-    record.audit_rate = in.real();
-    record.answers.resize(in.length(16));
-    for (Digest& answer : record.answers) answer = decode_digest(in);
-    const std::size_t feedbacks = in.length(16 + 8 + 1 + 8 + 1);
-    for (std::size_t f = 0; f < feedbacks && in.ok(); ++f) {
-      FeedbackMark& mark = record.later.change().feedbacks.emplace_back();
-      mark.id = decode_uuid(in);
-      mark.source = in.text();
-      mark.reverted = in.flag();
-      mark.time_ms = in.integer<std::int64_t>();
-      mark.heard = in.flag();
-    }
-    const std::size_t responses = in.length(3 * 4 + 3 + 3 * 8);
-    record.responses.reserve(responses);
-    for (std::size_t r = 0; r < responses && in.ok(); ++r) load_response(in, record, bounds);
-    record.watched = in.flag();
-    const std::size_t opinions = in.length(4 + 4 + 8);
-    for (std::size_t o = 0; o < opinions && in.ok(); ++o) {
-      Opinion& opinion = record.later.change().opinions.emplace_back();
-      opinion = {in.integer<std::uint32_t>(), in.integer<std::uint32_t>(), in.real()};
-      if (opinion.response >= record.responses.size() || !is_probability(opinion.outcome)) in.fail();
-      if (!opinion.closes() && opinion.source >= bounds.sources) in.fail();
-    }
-
-    if (kind > static_cast<std::uint8_t>(AnswerKind::kText) || numbers_.contains(record.id) || record.time_ms < latest_ms) in.fail();
-    if (record.selected != kNoAnswer && record.selected >= record.answers.size()) in.fail();
-    if (!is_probability(record.p_correct) || !is_probability(record.audit_rate)) in.fail();
-    if (record.share && (record.selected == kNoAnswer || !is_probability(*record.share))) in.fail();
-    record.kind = static_cast<AnswerKind>(kind);
+    DecisionRecord record = load_record(in, layout, bounds);
+    if (numbers_.contains(record.id) || record.time_ms < latest_ms) in.fail();
     latest_ms = record.time_ms;
     add(std::move(record));
   }

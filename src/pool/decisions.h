@@ -120,6 +120,9 @@ struct DecisionRecord {
 
 static_assert(sizeof(DecisionRecord) <= 128, "as many as come until outcomes do are in memory");
 
+// Of the records in a snapshot: kFixed until MPL2, kPacked from MPL3 on.
+enum class RecordLayout { kFixed, kPacked };
+
 class Decisions {
  public:
   [[nodiscard]] std::size_t size() const { return records_.size(); }
@@ -160,7 +163,7 @@ class Decisions {
     std::size_t cells = 0;
     std::size_t sources = 0;
   };
-  void load(Decoder& in, const Bounds& bounds);
+  void load(Decoder& in, RecordLayout layout, const Bounds& bounds);
 
  private:
   void forget_oldest(const LastLook& last_look);

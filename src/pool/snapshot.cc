@@ -9,7 +9,8 @@
 namespace margin::internal {
 namespace {
 
-constexpr std::uint32_t kSnapshotFormat = 0x4d504c32;  // "MPL2"
+constexpr std::uint32_t kSnapshotFormat = 0x4d504c33;  // "MPL3"
+constexpr std::uint32_t kFixedFormat = 0x4d504c32;     // "MPL2", which is still read: decisions had another layout
 
 void save_config(const PoolConfigured& config, Encoder& out) {
   out.text(config.calibrator);
@@ -126,7 +127,8 @@ std::optional<std::vector<std::string>> PoolState::continue_snapshot(std::size_t
 
 Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
   Decoder in(bytes);
-  if (in.integer<std::uint32_t>() != kSnapshotFormat) return corrupt("not a snapshot of a pool");
+  const auto format = in.integer<std::uint32_t>();
+  if (format != kSnapshotFormat && format != kFixedFormat) return corrupt("not a snapshot of a pool");
   auto state = std::make_unique<PoolState>();
   const PoolConfigured config = load_config(in);
   if (!in.ok()) return corrupt("the configuration is truncated");
@@ -176,7 +178,8 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
   }
   state->watch.load(in);
   state->influence.load(in, state->members.size());
-  state->decisions.load(in, {state->members.size(), state->cells.size(), state->watch.sources()});
+  state->decisions.load(in, format == kFixedFormat ? RecordLayout::kFixed : RecordLayout::kPacked,
+                        {state->members.size(), state->cells.size(), state->watch.sources()});
   state->early.load(in);
   state->awaited_reverts.load(in);
   state->remembered.load(in);

@@ -4,11 +4,9 @@
 #include <chrono>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <set>
 
 #include "base/check.h"
-#include "base/digest_stream.h"
 #include "log/recovery.h"
 
 namespace margin::service {
@@ -19,38 +17,6 @@ constexpr std::size_t kPage = 4096;
 
 // Beyond the events that are recalled anyway, the search for requests may take so long at a start.
 constexpr std::chrono::seconds kRecallPatience{1};
-
-// And for nothing but to see whether there are reverts, beside others who must not wait.
-constexpr std::size_t kSearchedAtOnce = 256;
-
-// A small event's record. After a snapshot of so many times this, as many events come before the next: however large a state grows, its
-// snapshots do not come to much more than the log itself, and what recovery reads behind the last one not to much more than that one.
-constexpr std::uint64_t kBytesPerEvent = 256;
-
-// Decisions that are copied for a snapshot in one turn of the loop: some tens of microseconds.
-constexpr std::size_t kDecisionsAtOnce = 64;
-
-using Pieces = std::vector<std::string>;
-
-// All of it at once, without a copy.
-template <class P>
-Pieces pieces_of(P& pool) {
-  pool.begin_snapshot();
-  return std::move(*pool.continue_snapshot(std::numeric_limits<std::size_t>::max()));
-}
-
-std::size_t bytes_in(const Pieces& pieces) {
-  return std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}, [](std::size_t sum, const auto& each) { return sum + each.size(); });
-}
-
-Status keep(EventLog& log, std::string_view pool, std::uint64_t offset, Pieces pieces, const Pause& pause = {}) {
-  internal::DigestStream digest;
-  for (const std::string& piece : pieces) {
-    digest.add(piece);
-    if (pause) pause();
-  }
-  return log.keep_snapshot(pool, {offset, std::move(pieces), digest.digest()}, pause);
-}
 
 // Every feedback that the state holds and `wanted` names.
 std::set<Uuid> held_of(const Pool& pool, const std::set<Uuid>& wanted) {
@@ -533,117 +499,6 @@ void Service::answer(ServedPool& pool, AwaitingFold awaiting) {
   }
   if (awaiting.outcome) tell(pool, *awaiting.outcome, awaiting.applied);
   awaiting.done(std::move(awaiting.applied));
-}
-
-// Bit by bit on the loop, so that nobody waits for the bytes of a large state, and no second copy of it is made.
-void Service::snapshot_when_due(ServedPool& pool) {
-  if (pool.folding || pool.needs_fold() || pool.next_offset() < pool.next_snapshot) return;
-  // The next one is due before this one is kept: events come faster than it is written at leisure.
-  if (pool.snapshotting) return background_.hurry();
-  pool.snapshotting = true;
-  pool.next_snapshot = pool.next_offset() + options_.bounds.snapshot_every;
-  pool.begin_snapshot();
-  continue_snapshot(pool, pool.next_offset());
-}
-
-void Service::continue_snapshot(ServedPool& pool, std::uint64_t offset) {
-  options_.post([this, &pool, alive = alive_, offset] {
-    if (!*alive) return;
-    // The state was folded anew: it wants one of its own.
-    if (!pool.snapshot_under_way()) return void(pool.snapshotting = false);
-    auto pieces = pool.continue_snapshot(kDecisionsAtOnce);
-    pieces ? keep_snapshot(pool, offset, std::move(*pieces)) : continue_snapshot(pool, offset);
-  });
-}
-
-void Service::keep_snapshot(ServedPool& pool, std::uint64_t offset, Pieces pieces) {
-  // 0: meanwhile the state was folded anew, and wants one of its own.
-  if (pool.next_snapshot > 0) pool.next_snapshot = std::max(pool.next_snapshot, offset + bytes_in(pieces) / kBytesPerEvent);
-  const auto shared = std::make_shared<Pieces>(std::move(pieces));
-  background_.run([this, &pool, alive = alive_, name = pool.name(), offset, shared] {
-    const auto kept = std::make_shared<Status>(keep(log_, name, offset, std::move(*shared), [this] { background_.breathe(); }));
-    options_.post([this, &pool, alive, kept] {
-      if (!*alive) return;
-      pool.snapshotting = false;
-      if (kept->ok()) return;
-      options_.complain("pool " + pool.name() + ": no snapshot was kept: " + kept->error().message);
-      // The one before has to do until then: its size warrants no delay.
-      if (pool.next_snapshot > 0) pool.next_snapshot = pool.next_offset() + options_.bounds.snapshot_every;
-    });
-  });
-}
-
-namespace {
-
-// The first offset whose event is not from before the horizon. Times never go back within a pool, so halving finds it.
-Result<std::uint64_t> first_since(EventLog& log, const PoolPosition& position, std::int64_t horizon_ms) {
-  std::uint64_t low = position.first;
-  std::uint64_t high = position.next;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    auto record = log.read(position.pool, middle, 1);
-    if (!record) return record.error();
-    const bool old = !record->empty() && record->front().event.time_ms < horizon_ms;
-    old ? low = middle + 1 : high = middle;
-  }
-  return low;
-}
-
-}  // namespace
-
-// A state at the horizon stands for what is taken out, and is the earliest to which reverts go back; so it must be without what was
-// reverted since. Where nothing was, the nearest snapshot and the events behind it come to the same.
-Status Service::compact_before(const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit, const Pause& pause) {
-  auto before = first_since(log_, position, horizon_ms);
-  if (!before) return before.error();
-  if (*before == position.first) return {};
-  Searched& searched = searched_[position.pool];
-  searched.end = std::max(searched.end, *before);
-  while (searched.end < position.next) {
-    auto records = log_.read(position.pool, searched.end, std::min<std::uint64_t>(kSearchedAtOnce, position.next - searched.end));
-    if (!records) return records.error();
-    if (records->empty()) break;
-    for (const Record& record : *records) {
-      if (std::holds_alternative<OutcomeReverted>(record.event.body)) searched.after_last = record.offset + 1;
-    }
-    searched.end = records->back().offset + 1;
-    pause();
-  }
-  Result<Pool> state = [&]() -> Result<Pool> {
-    if (searched.after_last > *before) return recover_horizon(log_, position.pool, *before, searched.after_last, pause);
-    auto recovered = margin::recover(log_, position.pool, *before, pause);
-    if (!recovered) return recovered.error();
-    return std::move(recovered->pool);
-  }();
-  if (!state) return state.error();
-  if (state->needs_fold()) return {ErrorCode::kUnsupported, "a revert reaches back behind the earliest state that is kept"};
-  if (Status kept = keep(log_, position.pool, *before, pieces_of(*state), pause); !kept) return kept;
-  return log_.compact(position.pool, *before, audit);
-}
-
-void Service::retain(std::int64_t horizon_ms, AuditKept audit) {
-  background_.run([this, alive = alive_, horizon_ms, audit] {
-    auto positions = log_.pools();
-    std::string problem = positions ? "" : positions.error().message;
-    for (std::size_t i = 0; positions && i < positions->size(); ++i) {
-      const PoolPosition& position = (*positions)[i];
-      if (Status done = compact_before(position, horizon_ms, audit, [this] { background_.breathe(); }); !done)
-        problem = "pool " + position.pool + ": " + done.error().message;
-    }
-    if (problem.empty()) return;
-    options_.post([this, alive, problem] {
-      if (*alive) options_.complain("old events could not be taken out of the log: " + problem);
-    });
-  });
-}
-
-void Service::keep_snapshots() {
-  background_.wait();
-  for (const auto& [name, pool] : pools_) {
-    if (pool->needs_fold() || pool->next_offset() == 0) continue;
-    const Status kept = keep(log_, name, pool->next_offset(), pieces_of(*pool));
-    if (!kept) options_.complain("pool " + name + ": no snapshot was kept: " + kept.error().message);
-  }
 }
 
 }  // namespace margin::service

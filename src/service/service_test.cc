@@ -187,8 +187,8 @@ TEST_F(ServiceTest, ALargeSnapshotIsWrittenAtLeisureForAsLongAsItsSizeWarrants) 
     const std::uint64_t due = pool().next_snapshot;
     loop_.run_until([this] { return !pool().snapshotting; });
     const StoredSnapshot kept = log_.latest_snapshot("default").value().value();
-    EXPECT_GT(kept.bytes.size() / 256, 10);
-    EXPECT_EQ(due, kept.offset + kept.bytes.size() / 256);
+    EXPECT_GT(kept.bytes.size() / 128, 10);
+    EXPECT_EQ(due, kept.offset + kept.bytes.size() / 128);
     ++looked_at;
   }
   EXPECT_GE(looked_at, 3);
