@@ -88,13 +88,53 @@ Result<std::vector<Part>> parts_by_source(App& app, const Caller& caller, const 
   std::vector<Part> parts;
   for (ServedPool* pool : pools) {
     for (const std::string& source : *sources) {
-      if (!pool->pool().heard(source)) continue;
-      if (Status status = app.service().can_revert(*pool, source); !status) return status.error();
-      parts.push_back({pool, OutcomeReverted{.feedback = std::nullopt, .source = source}});
+      if (pool->pool().heard(source)) parts.push_back({pool, OutcomeReverted{.feedback = std::nullopt, .source = source}});
     }
   }
   if (parts.empty()) return {ErrorCode::kNotFound, "source: no feedback of it that is still remembered"};
   return parts;
+}
+
+// Parts of which it is not yet known whether all of them can be done.
+struct Intended {
+  std::vector<Part> parts;
+  SharedAnswer answer;
+  std::string by;
+  std::size_t open = parts.size();
+  std::optional<Error> error{};
+};
+
+void carry_out(App& app, const Intended& intended) {
+  const auto reverting = std::make_shared<Reverting>(Reverting{intended.answer, intended.parts.size()});
+  for (const Part& part : intended.parts) {
+    const auto write = [&app, part, reverting, by = intended.by](const Turns::Turn& turn) {
+      Prepared prepared = app.service().prepare(*part.pool, part.revert);
+      prepared.note = by;
+      const Status taken =
+          app.service().commit(std::move(prepared), [reverting, turn](const Result<Applied>& applied) { reverting->settle(applied); });
+      if (!taken) reverting->settle(overloaded(taken.error()));
+    };
+    // Of one feedback: after what is being said of its decision. All of a source: whatever is written by then.
+    if (!part.decision) {
+      write(nullptr);
+      continue;
+    }
+    const Turns::Key key{std::string(part.pool->tenant()), *part.decision};
+    if (!app.service().turns().take(key, static_cast<std::size_t>(app.config().limits.queue), write)) {
+      reverting->settle(Error{ErrorCode::kUnavailable, "too much feedback of the same decision waits to be written"});
+    }
+  }
+}
+
+// All or nothing: none is written before it is known that each can be.
+void carry_out_if_possible(App& app, const std::shared_ptr<Intended>& intended) {
+  for (const Part& part : intended->parts) {
+    app.service().can_revert(*part.pool, part.revert.source, [&app, intended](const Status& possible) {
+      if (!possible) intended->error = possible.error();
+      if (--intended->open > 0) return;
+      intended->error ? intended->answer->refuse(*intended->error) : carry_out(app, *intended);
+    });
+  }
 }
 
 }  // namespace
@@ -116,26 +156,8 @@ void revert_feedback(App& app, const Call& call) {
   }
   auto parts = asked.feedback ? parts_by_id(app, pools, *asked.feedback) : parts_by_source(app, call.caller, pools, asked.source);
   if (!parts) return call.answer->refuse(parts.error());
-
-  const auto reverting = std::make_shared<Reverting>(Reverting{call.answer, parts->size()});
-  for (const Part& part : *parts) {
-    const auto write = [&app, part, reverting, by = call.caller.source](const Turns::Turn& turn) {
-      Prepared prepared = app.service().prepare(*part.pool, part.revert);
-      prepared.note = by;
-      const Status taken =
-          app.service().commit(std::move(prepared), [reverting, turn](const Result<Applied>& applied) { reverting->settle(applied); });
-      if (!taken) reverting->settle(overloaded(taken.error()));
-    };
-    // Of one feedback: after what is being said of its decision. All of a source: whatever is written by then.
-    if (!part.decision) {
-      write(nullptr);
-      continue;
-    }
-    const Turns::Key key{std::string(part.pool->tenant()), *part.decision};
-    if (!app.service().turns().take(key, static_cast<std::size_t>(app.config().limits.queue), write)) {
-      reverting->settle(Error{ErrorCode::kUnavailable, "too much feedback of the same decision waits to be written"});
-    }
-  }
+  const auto intended = std::make_shared<Intended>(Intended{std::move(*parts), call.answer, call.caller.source});
+  asked.feedback ? carry_out(app, *intended) : carry_out_if_possible(app, intended);
 }
 
 }  // namespace margin::server

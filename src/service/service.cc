@@ -18,16 +18,32 @@ constexpr std::size_t kPage = 4096;
 // Beyond the events that are recalled anyway, the search for requests may take so long at a start.
 constexpr std::chrono::seconds kRecallPatience{1};
 
-// Every feedback that the state holds and `wanted` names.
-std::set<Uuid> held_of(const Pool& pool, const std::set<Uuid>& wanted) {
-  std::set<Uuid> held;
-  for (const Uuid id : pool.latest_decisions(std::numeric_limits<std::size_t>::max())) {
-    const auto decision = pool.decision(id);
-    for (const ResponseView& response : decision->responses) {
-      if (response.feedback && wanted.contains(*response.feedback)) held.insert(*response.feedback);
-    }
+// The feedbacks that a state has outcomes from, of those that `wanted` names, and their decisions.
+using Held = std::map<Uuid, Uuid>;
+
+void add_held(const DecisionView& decision, const std::set<Uuid>& wanted, Held& held) {
+  for (const ResponseView& response : decision.responses) {
+    if (response.feedback && wanted.contains(*response.feedback)) held.emplace(*response.feedback, decision.id);
   }
+}
+
+Held held_of(const Pool& pool, const std::set<Uuid>& wanted) {
+  Held held;
+  for (const Uuid id : pool.latest_decisions(std::numeric_limits<std::size_t>::max())) add_held(*pool.decision(id), wanted, held);
   return held;
+}
+
+// What `revert` would take back from the state that was kept at an offset.
+Result<Held> held_at(EventLog& log, const std::string& pool, std::uint64_t offset, Event revert) {
+  const auto snapshot = log.latest_snapshot(pool, offset);
+  if (!snapshot) return snapshot.error();
+  if (!*snapshot) return Held();
+  auto state = Pool::restore((*snapshot)->bytes);
+  if (!state) return state.error();
+  revert.time_ms = state->time_ms();
+  const ApplyResult reverted = state->apply(revert);
+  if (reverted.status != ApplyStatus::kRefold) return Held();
+  return held_of(*state, {reverted.reverted.begin(), reverted.reverted.end()});
 }
 
 Error too_late(const std::string& field) {
@@ -393,27 +409,29 @@ Status Service::can_revert(ServedPool& pool, Uuid feedback) {
   return {};
 }
 
-Status Service::can_revert(ServedPool& pool, std::string_view source) {
+void Service::can_revert(ServedPool& pool, std::string source, std::function<void(Status)> answer) {
   const auto earliest = earliest_start(log_, pool.name());
-  if (!earliest) return earliest.error();
+  if (!earliest) return answer(earliest.error());
   const std::vector<Uuid> oldest = pool.pool().latest_decisions(std::numeric_limits<std::size_t>::max());
-  if (*earliest == 0 || oldest.empty()) return {};
+  if (*earliest == 0 || oldest.empty()) return answer({});
   // What a state holds it has decided before.
   const auto next = log_.read(pool.name(), *earliest, 1);
-  if (!next) return next.error();
-  if (!next->empty() && pool.pool().decision(oldest.front())->time_ms > next->front().event.time_ms) return {};
-  const auto snapshot = log_.latest_snapshot(pool.name(), *earliest);
-  if (!snapshot) return snapshot.error();
-  if (!*snapshot) return {};
-  auto state = Pool::restore((*snapshot)->bytes);
-  if (!state) return state.error();
-  const ApplyResult reverted =
-      state->apply({.id = new_id(), .time_ms = state->time_ms(), .body = OutcomeReverted{.feedback = {}, .source = std::string(source)}});
-  if (reverted.status != ApplyStatus::kRefold) return {};
-  const std::set<Uuid> then = held_of(*state, {reverted.reverted.begin(), reverted.reverted.end()});
-  const std::set<Uuid> still = held_of(pool.pool(), then);
-  if (still.empty()) return {};
-  return too_late("source: feedback " + still.begin()->text());
+  if (!next) return answer(next.error());
+  if (!next->empty() && pool.pool().decision(oldest.front())->time_ms > next->front().event.time_ms) return answer({});
+  const Event revert{.id = new_id(), .body = OutcomeReverted{.feedback = {}, .source = std::move(source)}};
+  background_.run([this, &pool, alive = alive_, name = pool.name(), earliest = *earliest, revert, answer = std::move(answer)] {
+    const auto then = std::make_shared<Result<Held>>(held_at(log_, name, earliest, revert));
+    options_.post([this, &pool, alive, then, answer] {
+      if (!*alive) return;
+      if (!then->ok()) return answer(then->error());
+      for (const auto& [feedback, decision] : **then) {
+        Held still;
+        if (const auto now = pool.pool().decision(decision)) add_held(*now, {feedback}, still);
+        if (!still.empty()) return answer(too_late("source: feedback " + feedback.text()));
+      }
+      answer({});
+    });
+  });
 }
 
 void Service::fold_again(ServedPool& pool, AwaitingFold awaiting) {
@@ -467,7 +485,7 @@ void Service::answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> wa
                     "more snapshots are kept");
   std::set<Uuid> reverted;
   for (const AwaitingFold& one : waiting) reverted.insert(one.applied.result.reverted.begin(), one.applied.result.reverted.end());
-  const std::set<Uuid> held = held_of(pool.pool(), reverted);
+  const Held held = held_of(pool.pool(), reverted);
   for (AwaitingFold& one : waiting) {
     const std::vector<Uuid>& its = one.applied.result.reverted;
     const bool holds = std::any_of(its.begin(), its.end(), [&](const Uuid feedback) { return held.contains(feedback); });

@@ -126,8 +126,9 @@ class Service {
   // A revert that could not be carried out is not to be written. kNotFound: the pool's log has no such feedback; kUnsupported: it was taken
   // into the state before the earliest that is kept.
   [[nodiscard]] Status can_revert(ServedPool& pool, Uuid feedback);
-  // The same of all feedback of a source. Where events are compacted away it may read the earliest state.
-  [[nodiscard]] Status can_revert(ServedPool& pool, std::string_view source);
+  // The same of all feedback of a source. Where events are compacted away the earliest state may have to be read, on the side: `answer` is
+  // called at once, or in a later turn of the loop.
+  void can_revert(ServedPool& pool, std::string source, std::function<void(Status)> answer);
 
   // The event by its id, from the log.
   [[nodiscard]] Result<std::optional<Record>> look_up(ServedPool& pool, Uuid id) { return log_.find(pool.name(), id); }
