@@ -21,6 +21,9 @@ namespace {
 
 constexpr std::string_view kPrimary = "primary";  // in the place of a vote's name
 
+// Most pools ask the same models again, and many ask several times before they learn. Where one does not, this rarely it costs little.
+constexpr std::uint64_t kPreparedEvery = 8;
+
 // Enough for what a decision on some forty responses needs until it is made.
 using Room = Scratch<std::size_t{8} << 10>;
 
@@ -271,6 +274,13 @@ Status PoolState::seat(const DecisionMade& event, Seats& seats) {
   return {};
 }
 
+void PoolState::prepare(std::span<const Seat> seats) {
+  for (const Seat& seat : seats) {
+    if (seat.part) cells.calibrator(seat.cell).prepare(seat.model);
+  }
+  trust->prepare();
+}
+
 ApplyResult PoolState::remember(const DecisionMade& event, std::span<const Seat> seats, Uuid id) {
   DecisionRecord record{.id = id,
                         .time_ms = time_ms,
@@ -300,6 +310,7 @@ ApplyResult PoolState::remember(const DecisionMade& event, std::span<const Seat>
     }
   }
   DecisionRecord& kept = decisions.add(std::move(record));
+  if (decisions.added() % kPreparedEvery == 0) prepare(seats);
 
   ApplyResult result;
   for (const EarlyFeedback::Entry& entry : early.take(id)) {

@@ -107,6 +107,8 @@ struct PoolState {
 
   // Everyone is seated; refused are decisions out of bounds, and then nobody is.
   [[nodiscard]] Status seat(const DecisionMade& event, Seats& seats);
+  // For decisions to come, of the same models.
+  void prepare(std::span<const Seat> seats);
   ApplyResult remember(const DecisionMade& event, std::span<const Seat> seats, Uuid id);
 
   [[nodiscard]] Result<Comparison> compare_known(const OutcomeObserved& outcome, const DecisionRecord& decision) const;
