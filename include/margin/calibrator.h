@@ -92,6 +92,9 @@ class Calibrator {
       stop(model, confidence);
     return predict(model, confidence);
   }
+  // What calibrate() needs of the model's state may be worked out now: pays where it is asked more than once before something is learned.
+  // Changes no result and no snapshot. The model must be known.
+  void prepare(ModelId model) { on_prepare(model); }
   // Learns one outcome. kNotFound: the model is not present; kInvalidArgument: confidence, outcome or weight out of range.
   // A refused observation changes nothing.
   Status observe(const Observation& observation) {
@@ -146,6 +149,7 @@ class Calibrator {
   // `donor` is null for an ordinary newcomer, else of this very type. Called once per model, before it counts as present; make room for it.
   virtual void on_join(ModelId model, const Calibrator* donor, ModelId donor_model) = 0;
   virtual void on_presence_changed(ModelId /*model*/) {}
+  virtual void on_prepare(ModelId /*model*/) {}
   [[nodiscard]] virtual double predict(ModelId model, double confidence) const = 0;
   virtual void learn(const Observation& observation) = 0;
   // Row by row predict, then learn; overridden where one call per batch instead of two per row pays.

@@ -47,6 +47,8 @@ class DecisionTrust {
   [[nodiscard]] double p_correct(double share) const;  // of that, without the rest
   [[nodiscard]] TrustStatus status() const;
   void decided();
+  // As Calibrator::prepare: shares of several decisions may come before the next outcome.
+  void prepare();
   // kInvalidArgument: a value out of range; then nothing has changed.
   Status observe(const DecisionOutcome& outcome);
 

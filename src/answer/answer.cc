@@ -2,6 +2,7 @@
 #include "margin/answer.h"
 
 #include <array>
+#include <optional>
 #include <unordered_map>
 
 #include "answer/answer_forms.h"
@@ -58,9 +59,10 @@ internal::AnswerViews internal::view_answers(AnswerKind kind, std::span<const st
   AnswerViews views(room);
   views.group.reserve(answers.size());
   views.canonical.reserve(answers.size());
-  std::pmr::unordered_map<std::string_view, std::uint32_t> index(room);
+  std::optional<std::pmr::unordered_map<std::string_view, std::uint32_t>> index;
+  if (answers.size() > kFew) index.emplace(room);
   const auto group_of = [&](std::string_view form, std::uint32_t next) {
-    if (answers.size() > kFew) return index.try_emplace(form, next).first->second;
+    if (index) return index->try_emplace(form, next).first->second;
     std::uint32_t group = 0;
     while (group < next && !same_text(views.canonical[group], form)) ++group;
     return group;

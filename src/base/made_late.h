@@ -8,16 +8,15 @@ namespace margin::internal {
 template <class T>
 class MadeLate {
  public:
-  [[nodiscard]] const T* operator->() const {
-    static const T kNone{};
-    return made_ ? made_.get() : &kNone;
-  }
+  [[nodiscard]] const T* operator->() const { return made_ ? made_.get() : &kNone; }
   [[nodiscard]] T& change() {
     if (!made_) made_ = std::make_unique<T>();
     return *made_;
   }
 
  private:
+  static inline const T kNone{};
+
   std::unique_ptr<T> made_;
 };
 

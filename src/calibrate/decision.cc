@@ -76,6 +76,8 @@ double DecisionTrust::effective_n_of_all() const {
   return n;
 }
 
+void DecisionTrust::prepare() { calibrator_->prepare(kPool); }
+
 void DecisionTrust::decided() {
   if (since_outcome_ < kStaleAfter) ++since_outcome_;
 }

@@ -109,6 +109,17 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     }
   }
 
+  void on_prepare(ModelId model) override {
+    if constexpr (kFixed) {
+      Prepared& prepared = prepared_[model];
+      if (prepared.version == version_) return;
+      prepared.version = version_;
+      const Counters then = current(model);
+      for (std::size_t k = 0; k < band_count(); ++k) prepared.with_band[k] = factors_of(then.data(), k).with_band;
+      prepared.plain = plain_accuracy(then.data());
+    }
+  }
+
   // Called with the presence already changed: `taught` counts the present models that have an observation.
   void on_presence_changed(ModelId model) override {
     if (models_[model].observed) change_taught(present(model) ? 1.0 : -1.0);
@@ -116,6 +127,13 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
 
   // Flat, so that the steps which only learning needs are not kept.
   [[nodiscard, gnu::flatten]] double predict(ModelId model, double confidence) const override {
+    if constexpr (kFixed) {
+      const Prepared& prepared = prepared_[model];
+      if (prepared.version == version_) {
+        const Lanes& with_band = prepared.with_band[static_cast<std::size_t>(band_of(confidence, bands()))];
+        return forecast_with(model, with_band, prepared.plain, confidence).closing.final;
+      }
+    }
     return forecast(model, confidence).closing.final;
   }
 
@@ -203,6 +221,7 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
 
   void make_room(std::size_t models) override {
     models_.resize(models);
+    if constexpr (kFixed) prepared_.resize(models);
     odds_.make_room(models);
     curve_.make_room(models);
     counters_.resize(models * block_size(), both(0.0));
@@ -320,11 +339,24 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     bool observed = false;
   };
 
+  // Of a model in a band, whatever it states there.
+  struct Factors {
+    Lanes with_model;  // pool band factor x model ratio
+    Lanes with_band;   // ... x band ratio
+  };
+
+  // What forecasts take of a model, whatever it states.
+  struct Prepared {
+    std::uint64_t version = 0;  // of all counters and weights; theirs begin at 1
+    double plain = 0.0;
+    std::array<Lanes, kFixed ? kBands : 0> with_band{};
+  };
+
   // All steps from stated confidence to calibrated.
   struct Forecast {
     Lanes powers;                   // c^link
-    Lanes with_model;               // pool band factor x model ratio
-    Lanes experts;                  // ... x band ratio x power, at most 1
+    Lanes with_model;               // of Factors
+    Lanes experts;                  // with the band's ratio and the power, at most 1
     TemperedOdds::Values tempered;  // the line's last
     double coordinate;              // of the stated odds, for the line
     Closing::Steps closing;
@@ -407,9 +439,10 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   }
   void refresh_resolution() { resolution_ = closing_.resolution(outcomes_per_task()); }
 
-  // What every forecast needs of the pool: its factor per band (shrunk to the whole pool's), its plain accuracy per clock, and how much
-  // resolution it has earned.
+  // After every change of counters or weights. What every forecast needs of the pool: its factor per band (shrunk to the whole pool's), its
+  // plain accuracy per clock, and how much resolution it has earned.
   void refresh_pool() {
+    ++version_;
     refresh_resolution();
     for (std::size_t v = 0; v < pairs(); ++v) {
       Pair outcomes = both(0.0);
@@ -435,13 +468,27 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   }
 
   [[nodiscard]] Forecast forecast_from(ModelId model, const Pair* counters, double confidence) const {
+    const Factors factors = factors_of(counters, static_cast<std::size_t>(band_of(confidence, bands())));
+    Forecast forecast = forecast_with(model, factors.with_band, plain_accuracy(counters), confidence);
+    forecast.with_model = factors.with_model;
+    return forecast;
+  }
+
+  // All but `with_model`.
+  [[nodiscard]] Forecast forecast_with(ModelId model, const Lanes& with_band, double plain, double confidence) const {
     Forecast forecast;
-    const auto k = static_cast<std::size_t>(band_of(confidence, bands()));
     const double stated = stated_odds(confidence);
     forecast.coordinate = kLine ? StatedCurve::coordinate(stated) : 0.0;
     forecast.tempered =
         odds_experts(odds_.with_model(odds_.with_pool(stated, root_count()), model), curve_.model(model).line, forecast.coordinate);
     forecast.powers = powers(confidence);
+    forecast.experts = clipped_at_one(with_band, forecast.powers);
+    forecast.closing = closing_.apply(mixture(forecast.experts, forecast.tempered), plain, resolution_);
+    return forecast;
+  }
+
+  [[nodiscard]] Factors factors_of(const Pair* counters, std::size_t k) const {
+    Factors factors;
     for (std::size_t v = 0; v < pairs(); ++v) {
       Pair right = both(0.0);
       Pair expected = both(0.0);
@@ -450,14 +497,12 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
         expected += exposure(counters, q)[v] * pool_factors_[q * pairs() + v];
       }
       const Pair model_ratio = (right + both(model_prior_)) / (expected + both(model_prior_));
-      forecast.with_model[v] = pool_factors_[k * pairs() + v] * model_ratio;
+      factors.with_model[v] = pool_factors_[k * pairs() + v] * model_ratio;
       const Pair band_ratio = (outcome(counters, k)[v] + both(band_prior_)) /
                               (exposure(counters, k)[v] * pool_factors_[k * pairs() + v] * model_ratio + both(band_prior_));
-      forecast.experts[v] = smaller(forecast.with_model[v] * band_ratio * forecast.powers[v], both(1.0));
+      factors.with_band[v] = factors.with_model[v] * band_ratio;
     }
-    const double mixed = mixture(forecast.experts, forecast.tempered);
-    forecast.closing = closing_.apply(mixed, plain_accuracy(counters), resolution_);
-    return forecast;
+    return factors;
   }
 
   // The probabilities of the experts of the stated odds: those tempered, and then the line's.
@@ -660,6 +705,8 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   std::array<double, kClocksMax> clock_share_{};
   TemperedOdds::Values odds_used_ = TemperedOdds::all(0.0);  // 1 for an expert that there is
   Lanes pool_keep_{};
+  std::uint64_t version_ = 0;       // counts the changes
+  std::vector<Prepared> prepared_;  // by id, in the default shape
   std::vector<Pair> pool_factors_;  // by band
   double resolution_ = 0.0;         // earned
   Lanes pool_whole_{};              // the pool's factor over all bands; with link 0 that is its plain accuracy

@@ -20,6 +20,10 @@ ApplyResult PoolState::apply(const Event& event, bool taken_back) {
     return refused(ErrorCode::kInvalidArgument,
                    "time_ms: got " + std::to_string(event.time_ms) + ", expected milliseconds since 1970 below 2^48");
   }
+  return apply_new(event, taken_back);
+}
+
+ApplyResult PoolState::apply_new(const Event& event, bool taken_back) {
   remembered.insert(event.id, event.time_ms);
   const std::size_t lapsed = advance(std::max(time_ms, event.time_ms));
   ApplyResult result = std::visit([&](const auto& body) { return on(body, {event.id, taken_back}); }, event.body);

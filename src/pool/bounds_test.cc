@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <limits>
 
 #include "pool/limits.h"
 #include "pool/pool_fixture.h"
@@ -175,6 +177,51 @@ TEST_F(BoundsTest, TimeNeverGoesBack) {
   advance(-kDay);
   join("b");
   EXPECT_EQ(pool_.time_ms(), now_ + kDay);
+}
+
+// Whatever number stands in whichever field of a response: what is refused is named, what is legal is not.
+TEST_F(BoundsTest, EveryNumberOfAResponseIsHeldToItsRange) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const auto part = [](double x) { return x >= 0.0 && x <= 1.0; };
+  const auto count = [](double x) { return x >= 0.0 && x < kInfinity; };
+  struct Field {
+    std::string name;
+    double RecordedResponse::*of;
+    std::function<bool(double)> legal;
+  };
+  const std::vector<Field> fields = {{"calibrated", &RecordedResponse::calibrated, part},
+                                     {"audit", &RecordedResponse::audit, part},
+                                     {"factor", &RecordedResponse::factor, count},
+                                     {"n", &RecordedResponse::n, count},
+                                     {"weight", &RecordedResponse::weight, [](double x) { return std::isfinite(x); }}};
+  decide({{"a", "x"}, {"b", "y"}, {"c", "x"}});
+  const auto expect = [&](const DecisionMade& decision, bool legal, const std::string& name, double value) {
+    const ApplyResult result = apply(EventBody(decision));
+    ASSERT_EQ(result.status, legal ? ApplyStatus::kApplied : ApplyStatus::kRefused) << name << " " << value;
+    if (!legal) {
+      EXPECT_EQ(result.error->message.substr(0, result.error->message.find(':')), name);
+    }
+  };
+  for (const double value : {0.0, -0.0, 5e-324, -5e-324, 0.5, 1.0, std::nextafter(1.0, 2.0), -0.5, -1.0, -2.0, 2.0, 1e300, -1e300,
+                             kInfinity, -kInfinity, kNaN, -kNaN}) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::string place = "responses[" + std::to_string(i) + "].";
+      DecisionMade decision = std::get<DecisionMade>(plan({{"a", "x"}, {"b", "y"}, {"c", "x"}}).body);
+      for (const Field& field : fields) {
+        DecisionMade changed = decision;
+        changed.responses[i].*field.of = value;
+        expect(changed, field.legal(value), place + field.name, value);
+      }
+      decision.responses[i].confidence = value;
+      expect(decision, part(value) || std::isnan(value), place + "confidence", value);
+    }
+  }
+  for (const std::uint32_t answer : {0U, 1U, 2U, kNoAnswer - 1, kNoAnswer}) {
+    DecisionMade decision = std::get<DecisionMade>(plan({{"a", "x"}, {"b", "y"}, {"c", "x"}}).body);
+    decision.responses[2].answer = answer;
+    expect(decision, answer < 2 || answer == kNoAnswer, "responses[2].answer", answer);
+  }
 }
 
 TEST_F(BoundsTest, MalformedDecisionIsRefusedByField) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/same_text.h"
 
 namespace margin::internal {
 
@@ -22,6 +23,8 @@ std::unique_ptr<Calibrator> CalibratorRecipe::make() const {
 }
 
 std::optional<CellId> Cells::find(std::string_view channel, std::string_view segment) const {
+  // Most pools have one cell.
+  if (!cells_.empty() && same_text(cells_[0].channel, channel) && same_text(cells_[0].segment, segment)) return 0;
   const auto segments = ids_.find(channel);
   if (segments == ids_.end()) return std::nullopt;
   const auto found = segments->second.find(segment);

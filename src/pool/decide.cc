@@ -21,12 +21,14 @@ namespace {
 
 constexpr std::string_view kPrimary = "primary";  // in the place of a vote's name
 
+// Most pools ask the same models again, and many ask several times before they learn. Where one does not, this rarely it costs little.
+constexpr std::uint64_t kPreparedEvery = 8;
+
 // Enough for what a decision on some forty responses needs until it is made.
 using Room = Scratch<std::size_t{8} << 10>;
 
-double calibrated_by(const Members& members, const Cells& cells, const Seat& seat, double confidence) {
-  if (const auto& pin = members[seat.model].pin) return clip01(*pin * confidence);
-  return cells[seat.cell].calibrator->calibrate(seat.model, confidence);
+double calibrated_by(const Member& member, const Cell& cell, ModelId model, double confidence) {
+  return member.pin ? clip01(*member.pin * confidence) : cell.calibrator->calibrate(model, confidence);
 }
 
 struct Electorate {
@@ -40,14 +42,15 @@ struct Electorate {
 // Numbers the answers: first those that vote, so that a vote never sees an answer nobody votes for, then the others. Those that vote are
 // the electorate.
 Electorate number_answers(std::span<const Seat> seats, DecisionMade& decision, std::pmr::memory_resource* room) {
+  RecordedResponse* const responses = decision.responses.data();
   std::pmr::vector<std::size_t> order(seats.size(), room);
   std::pmr::vector<std::optional<std::string_view>> answers(seats.size(), room);
   std::size_t placed = 0;
   const auto place = [&](bool part) {
     for (std::size_t i = 0; i < seats.size(); ++i) {
       if (seats[i].part != part) continue;
-      const RecordedResponse& response = decision.responses[i];
-      if (response.answer != kNoAnswer) answers[placed] = response.answer_text;
+      const RecordedResponse& response = responses[i];
+      if (response.answer != kNoAnswer) answers[placed].emplace(response.answer_text);
       order[placed++] = i;
     }
   };
@@ -60,15 +63,17 @@ Electorate number_answers(std::span<const Seat> seats, DecisionMade& decision, s
 
   Electorate electorate(parts, room);
   std::size_t ballots = 0;
+  std::uint32_t answers_end = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint32_t answer = views.group[i];
-    RecordedResponse& response = decision.responses[order[i]];
+    RecordedResponse& response = responses[order[i]];
     response.answer = answer;
     if (i >= parts || answer == kNoAnswer) continue;
     electorate.ballots[ballots] = {seats[order[i]].model, answer, response.calibrated};
     electorate.response_of[ballots++] = order[i];
-    electorate.answers = std::max(electorate.answers, answer + 1);
+    answers_end = std::max(answers_end, answer + 1);
   }
+  electorate.answers = answers_end;
   electorate.ballots.resize(ballots);
   electorate.response_of.resize(ballots);
   return electorate;
@@ -84,29 +89,29 @@ void name_audits(const AuditPlan& plan, std::span<const Seat> seats, DecisionMad
   }
 }
 
-void calibrate(RecordedResponse& recorded, const Seat& seat, const Members& members, const Cells& cells) {
+void calibrate(RecordedResponse& recorded, ModelId model, const Member& member, const Cell& cell) {
   const double stated = *recorded.confidence;
-  const Cell& cell = cells[seat.cell];
+  const double calibrated = calibrated_by(member, cell, model, stated);
   const int band = cell.evidence.band_of(stated);
-  recorded.calibrated = calibrated_by(members, cells, seat, stated);
-  recorded.factor = stated > 0.0 ? std::min(recorded.calibrated / stated, std::numeric_limits<double>::max()) : 1.0;
-  if (const auto& pin = members[seat.model].pin) recorded.factor = *pin;
+  recorded.calibrated = calibrated;
+  recorded.factor = stated > 0.0 ? std::min(calibrated / stated, std::numeric_limits<double>::max()) : 1.0;
+  if (member.pin) recorded.factor = *member.pin;
   recorded.band = static_cast<std::uint32_t>(band);
-  recorded.n = cell.evidence.of(seat.model, band).count;
+  recorded.n = cell.evidence.of(model, band).count;
 }
 
 // Says how each ballot counted, and which models decided.
 void explain_vote(const Vote& vote, const Electorate& electorate, const Tally& tally, const Members& members, DecisionMade& decision,
                   std::pmr::memory_resource* room) {
   const auto& ballots = electorate.ballots;
-  const bool has_terms = vote.has_terms();
-  for (std::size_t i = 0; i < ballots.size(); ++i) {
-    RecordedResponse& response = decision.responses[electorate.response_of[i]];
-    response.weight = tally.weights[i];
-    if (has_terms) response.terms = vote.explain(ballots, i);
+  const std::span<const double> weights = tally.weights;
+  RecordedResponse* const responses = decision.responses.data();
+  for (std::size_t i = 0; i < ballots.size(); ++i) responses[electorate.response_of[i]].weight = weights[i];
+  if (vote.has_terms()) {
+    for (std::size_t i = 0; i < ballots.size(); ++i) responses[electorate.response_of[i]].terms = vote.explain(ballots, i);
   }
   thread_local Tally again;  // the room of the last one
-  const auto absences = decisive_absences(vote, ballots, tally.weights, tally, again, kAbsencesMax, room);
+  const auto absences = decisive_absences(vote, ballots, weights, tally, again, kAbsencesMax, room);
   decision.decisive.reserve(absences.size());
   for (const Absence& absence : absences) {
     decision.decisive.push_back({members[absence.model].name, absence.winner});
@@ -127,8 +132,10 @@ void decide_seated(Draft& draft, std::span<const Seat> seats, const Members& mem
                    const DecisionTrust& trust, std::pmr::memory_resource* room) {
   DecisionMade& decision = draft.decision;
   decision.audit_rate = draft.audits.rate;
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    if (seats[i].part) calibrate(decision.responses[i], seats[i], members, cells);
+  RecordedResponse* response = decision.responses.data();
+  for (const Seat& seat : seats) {
+    if (seat.part) calibrate(*response, seat.model, members[seat.model], cells[seat.cell]);
+    ++response;
   }
   const Electorate electorate = number_answers(seats, decision, room);
 
@@ -160,7 +167,9 @@ void decide_seated(Draft& draft, std::span<const Seat> seats, const Members& mem
 
 }  // namespace
 
-double PoolState::calibrate(const Seat& seat, double confidence) const { return calibrated_by(members, cells, seat, confidence); }
+double PoolState::calibrate(const Seat& seat, double confidence) const {
+  return calibrated_by(members[seat.model], cells[seat.cell], seat.model, confidence);
+}
 
 Result<DecisionMade> PoolState::decide(const Question& question) const {
   Draft draft{.decision = {.task = question.task,
@@ -252,14 +261,28 @@ Status PoolState::decide_by(const Vote& by, const DecisionTrust& sure, Draft& dr
 ApplyResult PoolState::on(const DecisionMade& event, Context context) {
   Scratch<1024> room;
   Seats seats(&room);
+  if (Status status = seat(event, seats); !status) return refused(status.error());
+  return remember(event, seats, context.id);
+}
+
+Status PoolState::seat(const DecisionMade& event, Seats& seats) {
   const bool known = find_seats(event.responses, event.segment, members, cells, seats);
-  if (Status status = check_decision(event, config, known); !status) return refused(status.error());
-  if (!known) {
-    const std::vector<Speaker> speakers = speakers_of(event.responses);
-    if (Status status = check_room(speakers, event.segment, members, cells, config); !status) return refused(status.error());
-    seat_all(speakers, event.segment, members, cells, recipe, seats);
+  if (Status status = check_decision(event, config, known); !status || known) return status;
+  const std::vector<Speaker> speakers = speakers_of(event.responses);
+  if (Status status = check_room(speakers, event.segment, members, cells, config); !status) return status;
+  seat_all(speakers, event.segment, members, cells, recipe, seats);
+  return {};
+}
+
+void PoolState::prepare(std::span<const Seat> seats) {
+  for (const Seat& seat : seats) {
+    if (seat.part) cells.calibrator(seat.cell).prepare(seat.model);
   }
-  DecisionRecord record{.id = context.id,
+  trust->prepare();
+}
+
+ApplyResult PoolState::remember(const DecisionMade& event, std::span<const Seat> seats, Uuid id) {
+  DecisionRecord record{.id = id,
                         .time_ms = time_ms,
                         .kind = event.kind,
                         .selected = event.selected,
@@ -287,9 +310,10 @@ ApplyResult PoolState::on(const DecisionMade& event, Context context) {
     }
   }
   DecisionRecord& kept = decisions.add(std::move(record));
+  if (decisions.added() % kPreparedEvery == 0) prepare(seats);
 
   ApplyResult result;
-  for (const EarlyFeedback::Entry& entry : early.take(context.id)) {
+  for (const EarlyFeedback::Entry& entry : early.take(id)) {
     const FeedbackMark mark{entry.id, entry.verdict.source, entry.reverted, time_ms};
     const auto outcomes = outcomes_of(entry.verdict, kept, members, cells);
     if (!outcomes) {

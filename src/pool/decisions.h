@@ -126,6 +126,8 @@ enum class RecordLayout { kFixed, kPacked };
 class Decisions {
  public:
   [[nodiscard]] std::size_t size() const { return records_.size(); }
+  // How many there were, those forgotten included, since this object was made.
+  [[nodiscard]] std::uint64_t added() const { return first_ + records_.size(); }
   // How many wait for an outcome.
   [[nodiscard]] std::size_t pending() const { return pending_; }
   [[nodiscard]] const DecisionRecord* find(Uuid id) const;

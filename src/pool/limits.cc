@@ -1,6 +1,8 @@
 #include "pool/limits.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -56,21 +58,24 @@ std::optional<std::size_t> first_repeated(const std::vector<RecordedResponse>& r
   return std::nullopt;
 }
 
-// What drafts and decisions have in common.
-Status check_responses(const std::vector<RecordedResponse>& responses, std::string_view segment, const PoolConfigured& config,
-                       bool seated) {
+bool is_stated(const std::optional<double>& confidence) { return !confidence || is_probability(*confidence) || std::isnan(*confidence); }
+
+// What drafts and decisions have in common. `numbers`: those of the responses are looked at.
+Status check_responses(const std::vector<RecordedResponse>& responses, std::string_view segment, const PoolConfigured& config, bool seated,
+                       bool numbers = true) {
   if (Status status = seated ? Status() : check_label("segment", segment, 0); !status) return status;
   if (responses.empty()) return invalid("responses", "at least one");
   if (responses.size() > config.responses_max) {
     return {ErrorCode::kLimit, "responses: got " + std::to_string(responses.size()) +
                                    ", expected at most responses_max = " + std::to_string(config.responses_max)};
   }
+  if (seated && !numbers) return {};
   for (std::size_t i = 0; i < responses.size(); ++i) {
     const RecordedResponse& response = responses[i];
     // The fields' names are put together only for those who will read them.
     if (!seated && !check_model_name({}, response.model)) return check_model_name(at("responses", i, "model"), response.model);
     if (!seated && !check_label({}, response.channel, 1)) return check_label(at("responses", i, "channel"), response.channel, 1);
-    if (response.confidence && !std::isnan(*response.confidence) && !is_probability(*response.confidence)) {
+    if (!is_stated(response.confidence)) {
       return out_of_range(at("responses", i, "confidence"), *response.confidence, "a number in [0, 1], or none");
     }
   }
@@ -124,7 +129,7 @@ bool is_count(double x) { return x >= 0.0 && std::isfinite(x); }
 // What a decision tells people and nobody learns from.
 bool is_propensity(double x) { return x > 0.0 && x <= 1.0; }
 
-Status check_told(const DecisionMade& decision) {
+Status check_told(const DecisionMade& decision, bool plain) {
   const Sureness& sure = decision.sure;
   if (sure.status > TrustStatus::kCalibrated) return invalid("sure.status", "a known status");
   if (!is_probability(sure.p_correct)) return out_of_range("sure.p_correct", sure.p_correct, "a number in [0, 1]");
@@ -137,13 +142,26 @@ Status check_told(const DecisionMade& decision) {
   if (decision.vote.size() > kNameBytesMax) return invalid("vote", "the name of a vote");
   if (decision.scores.size() > decision.answers.size()) return invalid("scores", "at most one per answer");
   if (decision.decisive.size() > decision.responses.size()) return invalid("decisive", "no more models than responses");
-  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+  for (std::size_t i = 0; !plain && i < decision.responses.size(); ++i) {
     const RecordedResponse& response = decision.responses[i];
     if (!is_count(response.factor)) return out_of_range(at("responses", i, "factor"), response.factor, "a number >= 0");
     if (!is_count(response.n)) return out_of_range(at("responses", i, "n"), response.n, "a number >= 0");
     if (!std::isfinite(response.weight)) return out_of_range(at("responses", i, "weight"), response.weight, "a finite number");
   }
   return {};
+}
+
+// Nothing is wrong with any response. Numbers are looked at as bits, one comparison each: those of a positive double grow with it, and
+// those of negative ones and of NaN come after. False says nothing: a negative zero is none of these and yet right.
+bool all_plain(const std::vector<RecordedResponse>& responses, std::size_t answers) {
+  constexpr auto kOne = std::bit_cast<std::uint64_t>(1.0);
+  constexpr auto kInfinity = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+  return std::all_of(responses.begin(), responses.end(), [&](const RecordedResponse& response) {
+    return bits(response.confidence.value_or(0.0)) <= kOne && (response.answer < answers || response.answer == kNoAnswer) &&
+           bits(response.calibrated) <= kOne && bits(response.audit) <= kOne && bits(response.factor) < kInfinity &&
+           bits(response.n) < kInfinity && bits(std::fabs(response.weight)) < kInfinity;
+  });
 }
 
 }  // namespace
@@ -158,11 +176,13 @@ Status check_draft(const Draft& draft, const PoolConfigured& config, bool seated
 }
 
 Status check_decision(const DecisionMade& decision, const PoolConfigured& config, bool seated) {
-  if (Status status = check_responses(decision.responses, decision.segment, config, seated); !status) return status;
+  // Then they need not be looked at one by one to tell what is wrong.
+  const bool plain = all_plain(decision.responses, decision.answers.size());
+  if (Status status = check_responses(decision.responses, decision.segment, config, seated, !plain); !status) return status;
   if (decision.kind > AnswerKind::kText) return invalid("kind", "a known answer kind");
   if (decision.answers.size() > decision.responses.size()) return invalid("answers", "no more answers than responses");
   const auto is_answer = [&](std::uint32_t group) { return group == kNoAnswer || group < decision.answers.size(); };
-  for (std::size_t i = 0; i < decision.responses.size(); ++i) {
+  for (std::size_t i = 0; !plain && i < decision.responses.size(); ++i) {
     if (!is_answer(decision.responses[i].answer)) return invalid(at("responses", i, "answer"), "one of the decision's answers, or none");
     if (!is_probability(decision.responses[i].calibrated)) {
       return out_of_range(at("responses", i, "calibrated"), decision.responses[i].calibrated, "a number in [0, 1]");
@@ -175,7 +195,7 @@ Status check_decision(const DecisionMade& decision, const PoolConfigured& config
   if (!is_probability(decision.share)) return out_of_range("share", decision.share, "a number in [0, 1]");
   if (!is_probability(decision.audit_rate)) return out_of_range("audit_rate", decision.audit_rate, "a number in [0, 1]");
   if (!is_propensity(decision.propensity)) return out_of_range("propensity", decision.propensity, "a number in (0, 1]");
-  return check_told(decision);
+  return check_told(decision, plain);
 }
 
 Status check_outcome(const OutcomeObserved& outcome, const PoolConfigured& config) {

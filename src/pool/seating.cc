@@ -32,35 +32,37 @@ bool find_seats(const std::vector<RecordedResponse>& responses, std::string_view
                 Seats& seats) {
   seats.resize(responses.size());
   // Most pools ask the same models in the same order, in one channel, each once.
-  const std::span<const Member> known = members.all();
-  ModelId guess = 0;
-  const std::string* channel = nullptr;
-  CellId cell = 0;
+  const Member* const first = members.all().data();
+  const Member* const end = first + members.size();
+  const Member* next = first;
+  std::string_view channel;
   const Calibrator* calibrator = nullptr;
-  bool ordered = true;
+  CellId cell = 0;
+  bool ordered = true;  // so far each model came once, by growing id
   Seat* seat = seats.data();
   for (const RecordedResponse& response : responses) {
-    ModelId model = guess;
-    if (guess >= known.size() || !same_text(known[guess].name, response.model)) {
+    const Member* member = next;
+    if (member == end || !same_text(member->name, response.model)) [[unlikely]] {
       const auto found = members.find(response.model);
       if (!found) return false;
-      model = *found;
+      member = first + *found;
+      ordered = ordered && member >= next;
     }
-    if (channel == nullptr || !same_text(response.channel, *channel)) {
+    next = member + 1;
+    const auto model = static_cast<ModelId>(member - first);
+    if (!same_text(response.channel, channel) || calibrator == nullptr) [[unlikely]] {
       const auto found = cells.find(response.channel, segment);
       if (!found) return false;
       cell = *found;
-      channel = &response.channel;
+      channel = response.channel;
       calibrator = cells[cell].calibrator.get();
     }
-    const Member& member = known[model];
-    const bool speaks = usable(response.confidence, response.abstained);
-    if (speaks && !member.joined()) return false;
-    const bool part = speaks && member.present();
+    bool part = usable(response.confidence, response.abstained);
+    if (part && !member->present()) [[unlikely]] {
+      if (!member->joined()) return false;
+      part = false;
+    }
     if (part && !calibrator->known(model)) return false;
-    // So far each model came once, by growing id.
-    ordered = ordered && model >= guess;
-    guess = model + 1;
     *seat++ = {model, cell, part};
   }
   return !seats.empty() && (ordered || all_apart(Seats(seats, seats.get_allocator())));

@@ -87,6 +87,7 @@ struct PoolState {
   };
 
   [[nodiscard]] bool seen(const Event& event) const;
+  ApplyResult apply_new(const Event& event, bool taken_back);
   // How much early feedback is forgotten unjoined.
   std::size_t advance(std::int64_t to_ms);
   // Its time lies before what the pool still remembers. Ids that carry no time never count as old.
@@ -103,6 +104,12 @@ struct PoolState {
   ApplyResult on(const FactorPinned& event, Context context);
   ApplyResult on(const FactorUnpinned& event, Context context);
   ApplyResult on(const StateImported& event, Context context);
+
+  // Everyone is seated; refused are decisions out of bounds, and then nobody is.
+  [[nodiscard]] Status seat(const DecisionMade& event, Seats& seats);
+  // For decisions to come, of the same models.
+  void prepare(std::span<const Seat> seats);
+  ApplyResult remember(const DecisionMade& event, std::span<const Seat> seats, Uuid id);
 
   [[nodiscard]] Result<Comparison> compare_known(const OutcomeObserved& outcome, const DecisionRecord& decision) const;
   [[nodiscard]] Comparison compare_waiting(const OutcomeObserved& outcome) const;

@@ -2,6 +2,7 @@
 #include "vote/absence.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/scratch.h"
@@ -52,26 +53,75 @@ Voters voters_to_try(std::span<const Ballot> ballots, std::span<const double> we
 // takes away, and changes nothing about the others; elsewhere nobody is told.
 class Lead {
  public:
-  Lead(const std::optional<AddendRange>& range, std::size_t ballots, const Tally& tally) {
+  Lead(const std::optional<AddendRange>& range, std::size_t ballots, const Tally& tally) : winner_(tally.winner) {
     plain_ = range && range->low >= 0.0 && tally.winner != kNoAnswer;
     if (!plain_) return;
-    double rival = 0.0;
     double size = 0.0;
     for (std::uint32_t answer = 0; answer < tally.scores.size(); ++answer) {
-      size += tally.scores[answer];
-      if (answer != tally.winner) rival = std::max(rival, tally.scores[answer]);
+      const double score = tally.scores[answer];
+      size += score;
+      if (answer == winner_ || tally.votes[answer] == 0 || (rival_ != kNoAnswer && score <= rival_score_)) continue;
+      rival_ = answer;
+      rival_score_ = score;
     }
-    lead_ = tally.scores[tally.winner] - rival - internal::rounding_of(ballots) * size;
+    lead_ = tally.scores[winner_] - rival_score_ - internal::rounding_of(ballots) * size;
   }
 
   // Only the absence of those who support the selected answer could.
   [[nodiscard]] bool plain() const { return plain_; }
-  [[nodiscard]] bool survives(const Voter& absent) const { return plain_ && (!absent.supports || lead_ > absent.lost); }
+  [[nodiscard]] bool survives(const Voter& absent) const { return plain_ && (!absent.supports || outweighs(absent.lost)); }
+  [[nodiscard]] bool outweighs(double lost) const { return lead_ > lost; }
+
+  // Who wins where the selected answer is left with another score and all else stays; of equals the answer that comes first.
+  [[nodiscard]] std::uint32_t winner_at(double score) const {
+    if (rival_ == kNoAnswer) return winner_;
+    return (winner_ < rival_ ? score >= rival_score_ : score > rival_score_) ? winner_ : rival_;
+  }
+  // The best of the others.
+  [[nodiscard]] std::uint32_t rival() const { return rival_; }
 
  private:
+  const std::uint32_t winner_;
   bool plain_ = false;
+  std::uint32_t rival_ = kNoAnswer;
+  double rival_score_ = 0.0;
   double lead_ = 0.0;  // less what rounding may do
 };
+
+constexpr std::size_t kFew = 32;
+
+// Each model has one ballot.
+bool by_growing_id(std::span<const Ballot> ballots) {
+  return std::adjacent_find(ballots.begin(), ballots.end(), [](const Ballot& a, const Ballot& b) { return a.model >= b.model; }) ==
+         ballots.end();
+}
+
+// Where the lead is plain and each model has one ballot, nobody's absence changes more than the score of the selected answer: only that is
+// added up again. At most kFew ballots.
+void find_single_absences(const Lead& lead, std::span<const Ballot> ballots, std::span<const double> weights, std::uint32_t selected,
+                          std::pmr::vector<Absence>& decisive) {
+  struct Supporter {
+    ModelId model;
+    double weight;
+  };
+  std::array<Supporter, kFew> supporters;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < ballots.size(); ++i) {
+    supporters[count] = {ballots[i].model, weights[i]};
+    if (ballots[i].answer == selected) ++count;
+  }
+  const std::span all(supporters.data(), count);
+  decisive.reserve(count);
+  for (const Supporter& absent : all) {
+    if (lead.outweighs(absent.weight)) continue;
+    double score = 0.0;
+    for (const Supporter& other : all) {
+      if (&other != &absent) score += other.weight;
+    }
+    const std::uint32_t winner = count == 1 ? lead.rival() : lead.winner_at(score);
+    if (winner != selected) decisive.push_back({absent.model, winner});
+  }
+}
 
 // Counts without the ballots of one model.
 class Recount {
@@ -119,8 +169,12 @@ std::pmr::vector<Absence> internal::decisive_absences(const Vote& vote, std::spa
                                                       std::pmr::memory_resource* room) {
   const auto range = vote.addend_range();
   const Lead lead(range, ballots.size(), tally);
-  Recount recount(vote, range.has_value(), ballots, weights, static_cast<std::uint32_t>(tally.scores.size()), again, room);
   std::pmr::vector<Absence> decisive(room);
+  if (lead.plain() && ballots.size() <= std::min(models_max, kFew) && by_growing_id(ballots)) {
+    find_single_absences(lead, ballots, weights, tally.winner, decisive);
+    return decisive;
+  }
+  Recount recount(vote, range.has_value(), ballots, weights, static_cast<std::uint32_t>(tally.scores.size()), again, room);
   for (const Voter& voter : voters_to_try(ballots, weights, tally.winner, models_max, lead.plain(), room)) {
     if (lead.survives(voter)) continue;
     const std::uint32_t winner = recount.winner_without(voter.model);

@@ -95,6 +95,32 @@ TEST_P(CalibratorConformance, SnapshotMidwayChangesNothing) {
   }
 }
 
+// Whatever happens between a preparation and the next question: learning, leaving, returning, a newcomer, a discount.
+TEST_P(CalibratorConformance, PreparingChangesNothing) {
+  Random random(17);
+  const auto plain = ready(GetParam());
+  const auto prepared = ready(GetParam());
+  const auto with_both = [&](const auto& act) {
+    act(*plain);
+    act(*prepared);
+  };
+  ModelId newcomer = 100;
+  for (const Observation& row : unkind_rows(16, 2000)) {
+    if (random.chance(0.5)) prepared->prepare(row.model);
+    if (random.chance(0.3)) prepared->prepare(static_cast<ModelId>(random.below(2)));
+    ASSERT_EQ(prepared->calibrate(row.model, row.confidence), plain->calibrate(row.model, row.confidence));
+    ASSERT_EQ(prepared->calibrate(0, row.confidence), plain->calibrate(0, row.confidence));
+    if (plain->present(row.model) && random.chance(0.6)) with_both([&](Calibrator& one) { teach(one, {&row, 1}); });
+    if (random.chance(0.05)) with_both([&](Calibrator& one) { one.leave(1); });
+    if (random.chance(0.05)) with_both([&](Calibrator& one) { one.join(1); });
+    if (random.chance(0.01)) with_both([&](Calibrator& one) { one.join_from(newcomer, one, row.model); });
+    if (random.chance(0.01)) with_both([&](Calibrator& one) { [[maybe_unused]] const Status discounted = one.discount(0.9); });
+    if (prepared->known(newcomer)) prepared->prepare(newcomer++);
+  }
+  EXPECT_EQ(portrait(*prepared), portrait(*plain));
+  EXPECT_EQ(prepared->snapshot(), plain->snapshot());
+}
+
 TEST_P(CalibratorConformance, CloneIsIndependent) {
   const auto original = ready(GetParam());
   teach(*original, unkind_rows(4, 300));
