@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/write_plain.h"
 
 namespace margin::internal {
 
@@ -68,10 +69,7 @@ class JsonWriter {
     return written(write_shortest(separated(kShortestMax), value), false);
   }
   // To twelve places (write_rounded).
-  JsonWriter& rounded(double value) {
-    if (!std::isfinite(value)) return null();
-    return written(write_rounded(separated(kRoundedMax), value), false);
-  }
+  JsonWriter& rounded(double value) { return written(write_rounded(separated(kRoundedMax), value), false); }
   JsonWriter& number(std::integral auto value) {
     constexpr std::size_t kDigitsMax = 20;
     char* to = separated(kDigitsMax);
@@ -89,6 +87,8 @@ class JsonWriter {
   // A piece of JSON that is written by hand: where it begins, with room for `bytes`, and where it ended.
   [[nodiscard]] char* begin(std::size_t bytes) { return separated(bytes); }
   JsonWriter& end(char* at) { return written(at, false); }
+  // It ended with a name or a bracket, behind which no comma is due.
+  JsonWriter& end_open(char* at) { return written(at, true); }
 
   [[nodiscard]] std::string_view str() const { return {out_.get(), static_cast<std::size_t>(at_ - out_.get())}; }
   // What was written; begins anew, without the comma that would be due.
