@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "base/write_plain.h"
 
 namespace margin::internal {
 
@@ -54,15 +53,7 @@ class JsonWriter {
     *to++ = ':';
     return written(to, true);
   }
-  JsonWriter& text(std::string_view value) {
-    char* const to = separated(value.size() + 2);
-    *to = '"';
-    char* const end = write_plain(to + 1, value);
-    if (end == nullptr) [[unlikely]]
-      return raw(json_string(value));
-    *end = '"';
-    return written(end + 1, false);
-  }
+  JsonWriter& text(std::string_view value);
   // The shortest decimal that reads back to the same bits; null for what is not finite.
   JsonWriter& number(double value) {
     if (!std::isfinite(value)) return null();
@@ -105,9 +96,12 @@ class JsonWriter {
   }
 
  private:
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  // Than a short one for which there is room: that takes no call.
+  [[gnu::noinline]] JsonWriter& other_text(std::string_view value);
   // Where `bytes` more may be written.
   [[gnu::always_inline]] char* room(std::size_t bytes) {
-    if (static_cast<std::size_t>(end_ - at_) < bytes) [[unlikely]]
+    if (left() < bytes) [[unlikely]]
       grow(bytes);
     return at_;
   }

@@ -144,7 +144,8 @@ char* write_other_plain(char* to, std::string_view text) {
   }
   const auto move_two = [](char* there, const char* here) {
     const std::uint64_t first = move_word<std::uint64_t>(there, here);
-    return !any_special(first, move_word<std::uint64_t>(there + 8, here + 8));
+    const Words plain = plain_in(Words{first, move_word<std::uint64_t>(there + 8, here + 8)});
+    return (plain[0] & plain[1]) == kAllPlain;
   };
   for (; from < last - 16; from += 16, to += 16) {
     if (!move_two(to, from)) return nullptr;

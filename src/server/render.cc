@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <span>
 
 #include "base/same_text.h"
 #include "base/write_plain.h"
@@ -122,19 +123,19 @@ void render_response(JsonWriter& out, const RecordedResponse& response, ChannelP
 
 // What was voted for, in the order the answers came, with who gave each.
 void render_votes(JsonWriter& out, const DecisionMade& decision, AnswerText text) {
+  const std::span<const RecordedResponse> responses = decision.responses;
   out.key("votes").open('[');
   for (std::uint32_t group = 0; group < decision.answers.size(); ++group) {
-    const auto gave_it = [group](const RecordedResponse& response) { return response.answer == group; };
-    auto response = std::find_if(decision.responses.begin(), decision.responses.end(), gave_it);
-    const auto answer =
-        response == decision.responses.end() ? std::nullopt : text(static_cast<std::size_t>(response - decision.responses.begin()));
+    std::size_t i = 0;
+    while (i < responses.size() && responses[i].answer != group) ++i;
+    const auto answer = i < responses.size() ? text(i) : std::nullopt;
     out.end_open(write_literal(out.begin(kPieceMax), "{\"answer\":"));
     answer ? out.text(*answer) : out.null();
     char* to = write_literal(out.begin(kPieceMax), "\"score\":");
     to = internal::write_rounded(to, group < decision.scores.size() ? decision.scores[group] : 0.0);
     out.end_open(write_literal(to, ",\"models\":["));
-    for (; response != decision.responses.end(); ++response) {
-      if (gave_it(*response)) out.text(response->model);
+    for (; i < responses.size(); ++i) {
+      if (responses[i].answer == group) out.text(responses[i].model);
     }
     out.close(']').close('}');
   }
