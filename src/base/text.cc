@@ -135,13 +135,7 @@ char* write_other_plain(char* to, std::string_view text) {
   const char* from = text.data();
   const char* const last = from + text.size();
   char* const end = to + text.size();
-  if (text.size() < 4) {
-    for (; from < last; ++from, ++to) {
-      if (!plain(*from)) return nullptr;
-      *to = *from;
-    }
-    return end;
-  }
+  if (text.empty()) return to;
   const auto move_two = [](char* there, const char* here) {
     const std::uint64_t first = move_word<std::uint64_t>(there, here);
     const Words plain = plain_in(Words{first, move_word<std::uint64_t>(there + 8, here + 8)});

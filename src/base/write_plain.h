@@ -22,8 +22,8 @@ using Words = std::uint64_t __attribute__((vector_size(16)));
 }
 inline constexpr std::uint64_t kAllPlain = ~std::uint64_t{0};
 
-// Whether a text is as short as names mostly are.
-[[nodiscard]] constexpr bool is_short(std::string_view text) { return text.size() >= 4 && text.size() <= 16; }
+// Whether a text is as short as names and answers mostly are.
+[[nodiscard]] constexpr bool is_short(std::string_view text) { return !text.empty() && text.size() <= 16; }
 
 // The same as write_plain, for such a text.
 [[nodiscard, gnu::always_inline]] inline char* write_short_plain(char* to, std::string_view text) {
@@ -35,8 +35,14 @@ inline constexpr std::uint64_t kAllPlain = ~std::uint64_t{0};
     const Words plain = plain_in(Words{first, move_word<std::uint64_t>(to + size - 8, from + size - 8)});
     return (plain[0] & plain[1]) == kAllPlain ? to + size : nullptr;
   }
-  const std::uint64_t both = move_word<std::uint32_t>(to, from) | move_word<std::uint32_t>(to + size - 4, from + size - 4) << 32;
-  return plain_in(Words{both, 0})[0] == kAllPlain ? to + size : nullptr;
+  std::uint64_t word = 0x2020'2020'2000'0000;
+  if (size >= 4) {
+    word = move_word<std::uint32_t>(to, from) | move_word<std::uint32_t>(to + size - 4, from + size - 4) << 32;
+  } else {
+    const auto move = [&](std::size_t at) { return move_word<std::uint8_t>(to + at, from + at); };
+    word |= move(0) | move(size / 2) << 8 | move(size - 1) << 16;
+  }
+  return plain_in(Words{word, 0})[0] == kAllPlain ? to + size : nullptr;
 }
 
 // The same, for any other.
