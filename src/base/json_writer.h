@@ -53,25 +53,14 @@ class JsonWriter {
     *to++ = ':';
     return written(to, true);
   }
-  JsonWriter& text(std::string_view value) {
-    char* const to = separated(value.size() + 2);
-    *to = '"';
-    char* const end = write_plain(to + 1, value);
-    if (end == nullptr) [[unlikely]]
-      return raw(json_string(value));
-    *end = '"';
-    return written(end + 1, false);
-  }
+  JsonWriter& text(std::string_view value);
   // The shortest decimal that reads back to the same bits; null for what is not finite.
   JsonWriter& number(double value) {
     if (!std::isfinite(value)) return null();
     return written(write_shortest(separated(kShortestMax), value), false);
   }
   // To twelve places (write_rounded).
-  JsonWriter& rounded(double value) {
-    if (!std::isfinite(value)) return null();
-    return written(write_rounded(separated(kRoundedMax), value), false);
-  }
+  JsonWriter& rounded(double value) { return written(write_rounded(separated(kRoundedMax), value), false); }
   JsonWriter& number(std::integral auto value) {
     constexpr std::size_t kDigitsMax = 20;
     char* to = separated(kDigitsMax);
@@ -89,6 +78,8 @@ class JsonWriter {
   // A piece of JSON that is written by hand: where it begins, with room for `bytes`, and where it ended.
   [[nodiscard]] char* begin(std::size_t bytes) { return separated(bytes); }
   JsonWriter& end(char* at) { return written(at, false); }
+  // It ended with a name or a bracket, behind which no comma is due.
+  JsonWriter& end_open(char* at) { return written(at, true); }
 
   [[nodiscard]] std::string_view str() const { return {out_.get(), static_cast<std::size_t>(at_ - out_.get())}; }
   // What was written; begins anew, without the comma that would be due.
@@ -105,9 +96,12 @@ class JsonWriter {
   }
 
  private:
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  // Than a short one for which there is room: that takes no call.
+  [[gnu::noinline]] JsonWriter& other_text(std::string_view value);
   // Where `bytes` more may be written.
   [[gnu::always_inline]] char* room(std::size_t bytes) {
-    if (static_cast<std::size_t>(end_ - at_) < bytes) [[unlikely]]
+    if (left() < bytes) [[unlikely]]
       grow(bytes);
     return at_;
   }

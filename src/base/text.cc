@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/hex.h"
+#include "base/write_plain.h"
 
 namespace margin::internal {
 namespace {
@@ -29,14 +30,6 @@ bool safe(std::uint32_t point) {
 
 bool plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-// Some byte of the word is not plain. Eight bytes at a time, by the compiler's own vectors; those from 0x80 on are negative there.
-bool any_special(std::uint64_t word) {
-  using Bytes = signed char __attribute__((vector_size(sizeof word)));
-  const auto all = [](signed char c) { return Bytes{c, c, c, c, c, c, c, c}; };
-  const auto bytes = std::bit_cast<Bytes>(word);
-  return std::bit_cast<std::uint64_t>((bytes < all(0x20)) | (bytes == all('"')) | (bytes == all('\\')) | (bytes == all(0x7f))) != 0;
-}
-
 // Two digits.
 void write_pair(char* to, std::uint64_t number) {
   static constexpr auto kPairs = [] {
@@ -50,22 +43,57 @@ void write_pair(char* to, std::uint64_t number) {
   std::memcpy(to, &kPairs[2 * number], 2);
 }
 
-// Six digits, by pairs: each is what stands before the point, and 100 times what stands behind it gives the next. The fraction has 32 bits
-// and is by less than 0.3 / 2^32 of the number too large, which is less than one in its last digit.
-void write_six(char* to, std::uint64_t number) {
-  constexpr std::uint64_t kTenThousandth = 429'497;  // 2^32 / 10^4, rounded up
-  std::uint64_t fixed = number * kTenThousandth;
-  write_pair(to, fixed >> 32);
-  fixed = (fixed & 0xffff'ffff) * 100;
-  write_pair(to + 2, fixed >> 32);
-  fixed = (fixed & 0xffff'ffff) * 100;
-  write_pair(to + 4, fixed >> 32);
+// Three digits, and a byte behind them that means nothing.
+void write_three(char* to, std::uint64_t number) {
+  static constexpr auto kThrees = [] {
+    std::array<std::array<char, 4>, 1000> threes{};
+    for (std::size_t i = 0; i < threes.size(); ++i) {
+      threes[i] = {static_cast<char>('0' + i / 100), static_cast<char>('0' + i / 10 % 10), static_cast<char>('0' + i % 10), '#'};
+    }
+    return threes;
+  }();
+  std::memcpy(to, kThrees[number].data(), kThrees[number].size());
 }
+
+// A decimal in binary: what stands before its point, and 64 bits of what stands behind it. A thousand times that brings three digits before
+// the point.
+__extension__ using Fixed = unsigned __int128;
+constexpr Fixed kThousandth = 18'446'744'073'709'552;  // 2^64 / 10^3, rounded up
+constexpr Fixed kMillionth = 18'446'744'073'710;       // 2^64 / 10^6
+std::uint64_t before_point(Fixed fixed) { return static_cast<std::uint64_t>(fixed >> 64); }
+Fixed thousandfold(Fixed fixed) { return Fixed{static_cast<std::uint64_t>(fixed)} * 1000; }
 
 // Behind the last digit of a fraction that counts; there is one.
 char* without_zeros(char* end) {
   while (end[-1] == '0') --end;
   return end;
+}
+
+// Of a rounded number what has other places than twelve. Not inlined, as the next: neither is common.
+[[gnu::noinline]] char* write_unusual(char* to, double value) {
+  if (!std::isfinite(value)) return std::copy_n("null", 4, to);
+  const bool whole = std::fabs(value) < 1e9 && value == static_cast<double>(static_cast<std::int64_t>(value));
+  return whole ? std::to_chars(to, to + kRoundedMax, static_cast<std::int64_t>(value)).ptr : write_shortest(to, value);
+}
+
+// What stands behind the ones: `millionths` is its first six places, behind the point, and `rest` the other six, a whole number.
+char* write_places(char* to, Fixed millionths, std::uint64_t rest) {
+  *to = '.';
+  Fixed next = thousandfold(millionths);
+  write_three(to + 1, before_point(next));
+  next = thousandfold(next);
+  write_three(to + 4, before_point(next));
+  next = rest * kThousandth;
+  write_three(to + 7, before_point(next));
+  next = thousandfold(next);
+  write_three(to + 10, before_point(next));
+  if (to[12] != '0') return to + 13;
+  to = without_zeros(to + (rest == 0 ? 7 : 13));
+  return to[-1] == '.' ? to - 1 : to;
+}
+
+[[gnu::noinline]] char* write_large(char* to, Fixed millionths, std::uint64_t rest) {
+  return write_places(std::to_chars(to, to + 4, before_point(millionths)).ptr, millionths, rest);
 }
 
 }  // namespace
@@ -103,32 +131,20 @@ std::string printable(std::string_view text, std::size_t bytes_max) {
   return out;
 }
 
-char* write_plain(char* to, std::string_view text) {
-  // Returns the word that it moves.
-  const auto move = []<class Word>(char* there, const char* here, Word word) {
-    std::memcpy(&word, here, sizeof word);
-    std::memcpy(there, &word, sizeof word);
-    return std::uint64_t{word};
-  };
+char* write_other_plain(char* to, std::string_view text) {
   const char* from = text.data();
   const char* const last = from + text.size();
   char* const end = to + text.size();
-  if (text.size() < 4) {
-    for (; from < last; ++from, ++to) {
-      if (!plain(*from)) return nullptr;
-      *to = *from;
-    }
-    return end;
+  if (text.empty()) return to;
+  const auto move_two = [](char* there, const char* here) {
+    const std::uint64_t first = move_word<std::uint64_t>(there, here);
+    const Words plain = plain_in(Words{first, move_word<std::uint64_t>(there + 8, here + 8)});
+    return (plain[0] & plain[1]) == kAllPlain;
+  };
+  for (; from < last - 16; from += 16, to += 16) {
+    if (!move_two(to, from)) return nullptr;
   }
-  // The last word may overlap the one before.
-  if (text.size() < 8) {
-    const std::uint64_t both = move(to, from, std::uint32_t{}) | move(end - 4, last - 4, std::uint32_t{}) << 32;
-    return any_special(both) ? nullptr : end;
-  }
-  for (; from < last - 8; from += 8, to += 8) {
-    if (any_special(move(to, from, std::uint64_t{}))) return nullptr;
-  }
-  return any_special(move(end - 8, last - 8, std::uint64_t{})) ? nullptr : end;
+  return move_two(end - 16, last - 16) ? end : nullptr;  // these may overlap those before
 }
 
 std::string json_string(std::string_view text) {
@@ -181,28 +197,17 @@ char* write_rounded(char* to, double value) {
   constexpr std::uint64_t kMillion = 1'000'000;
   const double size = std::fabs(value);
   if (!(size >= 1e-4 && size < 1e3)) {
-    if (size == 0.0) {
-      *to = '0';
-      return to + 1;
-    }
-    const bool whole = size < 1e9 && size == static_cast<double>(static_cast<std::int64_t>(size));
-    return whole ? std::to_chars(to, to + kRoundedMax, static_cast<std::int64_t>(value)).ptr : write_shortest(to, value);
+    *to = '0';
+    return size == 0.0 ? to + 1 : write_unusual(to, value);
   }
   if (value < 0.0) *to++ = '-';
   const double nearest = size * 1e12 + 0.5;
   const auto units = static_cast<std::uint64_t>(static_cast<std::int64_t>(nearest));
-  const std::uint64_t ones = units / (kMillion * kMillion);
-  const std::uint64_t places = units % (kMillion * kMillion);
-  if (ones < 10) {
-    *to++ = static_cast<char>('0' + ones);
-  } else {
-    to = std::to_chars(to, to + 4, ones).ptr;
-  }
-  if (places == 0) return to;
-  *to = '.';
-  write_six(to + 1, places / kMillion);
-  write_six(to + 7, places % kMillion);
-  return without_zeros(to + 13);
+  const Fixed millionths = units / kMillion * kMillionth;
+  const std::uint64_t ones = before_point(millionths);
+  if (ones >= 10) return write_large(to, millionths, units % kMillion);
+  *to = static_cast<char>('0' + ones);
+  return write_places(to + 1, millionths, units % kMillion);
 }
 
 std::string json_number(double value) { return std::isfinite(value) ? shortest(value) : "null"; }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/json_writer.h"
+#include "base/write_plain.h"
 #include "margin/random.h"
 
 namespace margin::internal {
@@ -84,8 +85,39 @@ TEST(TextTest, RoundedNumbersAreTheNearestOfTwelvePlaces) {
   EXPECT_EQ(rounded(123456789.0), "123456789");
   EXPECT_EQ(rounded(999.9999999999999), "1000");
   EXPECT_EQ(rounded(1.0 / 3.0), "0.333333333333");
+  EXPECT_EQ(rounded(std::numeric_limits<double>::quiet_NaN()), "null");
+  EXPECT_EQ(rounded(-std::numeric_limits<double>::infinity()), "null");
   for (const double kept : {1234.5678901234567, 1e9, 12345678901.5, 9.87654321e-5, 5e-324, std::numeric_limits<double>::max()}) {
     EXPECT_EQ(rounded(kept), shortest(kept));
+  }
+}
+
+TEST(TextTest, RoundedNumbersHaveTheDigitsOfTheirUnits) {
+  const auto plainly = [](double value) {
+    constexpr std::int64_t kOne = 1'000'000'000'000;
+    const auto units = static_cast<std::int64_t>(std::fabs(value) * 1e12 + 0.5);
+    std::string text = std::to_string(kOne + units % kOne).replace(0, 1, ".");
+    text.erase(text.find_last_not_of('0') + 1);
+    return (value < 0.0 ? "-" : "") + std::to_string(units / kOne) + (text == "." ? "" : text);
+  };
+  const auto expect_same = [&](double value) {
+    char buffer[kRoundedMax];
+    const double size = std::fabs(value);
+    if (size < 1e-4 || size >= 1e3) return;
+    ASSERT_EQ(std::string(buffer, write_rounded(buffer, value)), plainly(value)) << shortest(value);
+  };
+  Random random(5);
+  for (int i = 0; i < 300'000; ++i) {
+    const double any = random.uniform() * std::pow(10.0, static_cast<double>(random.below(8)) - 4.0);
+    // A decimal of few places, or of many nines or zeros.
+    const double places = std::pow(10.0, static_cast<double>(random.below(13)));
+    const double few = std::round(any * places) / places;
+    for (const double value : {any, few, few - 1e-12, few + 1e-12, std::nextafter(few, 0.0), -few, std::floor(any)}) expect_same(value);
+  }
+  for (int i = 0; i < 1'000'000; i += 7) {
+    expect_same(i / 1e6);
+    expect_same(1.0 + i / 1e12);
+    expect_same(999.0 + i / 1e6);
   }
 }
 
@@ -93,7 +125,7 @@ TEST(TextTest, WhatNeedsNoEscapingIsKnownByEveryByteAndPlace) {
   for (int byte = 0; byte < 256; ++byte) {
     const auto c = static_cast<char>(byte);
     const bool expected = byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
-    for (std::size_t length = 1; length <= 20; ++length) {
+    for (std::size_t length = 1; length <= 50; length += length < 20 ? 1 : 5) {
       for (std::size_t place = 0; place < length; ++place) {
         for (const char around : {' ', '~', 'a'}) {
           std::string text(length, around);

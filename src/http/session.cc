@@ -7,6 +7,9 @@
 #include <charconv>
 #include <utility>
 
+#include "base/same_text.h"
+#include "base/write_plain.h"
+
 namespace margin::http {
 namespace asio = boost::asio;
 namespace {
@@ -26,31 +29,31 @@ constexpr std::size_t kLingerBytesMax = 4 << 20;
 // So many answers leave together at most: the first of them should not wait long for the last.
 constexpr std::size_t kLeavingMax = 32;
 
-void append_number(std::string& out, std::size_t number, int base = 10) {
-  std::array<char, 20> digits;
-  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number, base).ptr);
-}
+// These write to where there is room, and return where they ended.
+char* write(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
+
+constexpr std::size_t kNumberMax = 20;
+char* write_number(char* to, std::size_t number, int base = 10) { return std::to_chars(to, to + kNumberMax, number, base).ptr; }
 
 // A line break in a value would let it forge headers.
-void append_value(std::string& out, std::string_view value) {
-  const std::size_t begin = out.size();
-  out += value;
-  if (std::none_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; })) return;
-  std::replace_if(
-      out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
+char* write_value(char* to, std::string_view value) {
+  if (char* const end = internal::write_plain(to, value)) return end;
+  return std::replace_copy_if(
+      value.begin(), value.end(), to, [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
 }
 
 // The status and what stands before all other headers.
-void append_start(std::string& out, int status, std::string_view date, std::string_view content_type) {
-  out += "HTTP/1.1 ";
-  append_number(out, static_cast<std::size_t>(status));
-  out += ' ';
-  out += reason_of(status);
-  out += "\r\nDate: ";
-  out += date;
-  if (content_type.empty()) return;
-  out += "\r\nContent-Type: ";
-  append_value(out, content_type);
+std::string start_of(int status, std::string_view date, std::string_view content_type) {
+  std::string start = "HTTP/1.1 " + std::to_string(status) + ' ';
+  start += reason_of(status);
+  start += "\r\nDate: ";
+  start += date;
+  if (content_type.empty()) return start;
+  start += "\r\nContent-Type: ";
+  const std::size_t type = start.size();
+  start.resize(type + content_type.size());
+  write_value(start.data() + type, content_type);
+  return start;
 }
 
 }  // namespace
@@ -91,8 +94,7 @@ void Host::go_on() {
 
 void Host::set_date(std::string now) {
   date = std::move(now);
-  json_head.clear();
-  append_start(json_head, 200, date, Response::kJson);
+  json_head = start_of(200, date, Response::kJson);
 }
 
 Session::Session(Host& host, std::unique_ptr<Transport> transport, std::string peer, bool peer_is_loopback)
@@ -164,7 +166,7 @@ void Session::on_read(const boost::system::error_code& error, std::size_t bytes)
   }
 }
 
-bool Session::room() const { return queued_.body.empty() && backlog() <= kBacklogBytesMax; }
+bool Session::room() const { return queued_->body.empty() && backlog() <= kBacklogBytesMax; }
 
 void Session::go_on() {
   if (state_ == State::kClosed) return;
@@ -179,7 +181,7 @@ void Session::process() {
     processing_ = true;
     while (more && parsing() && room()) more = serve_next();
     processing_ = false;
-    if (queued_.size() > 0 && active_.size() == 0 && host_.loop.in_turn()) return host_.go_on_later(shared_from_this());
+    if (queued_->size() > 0 && active_->size() == 0 && host_.loop.in_turn()) return host_.go_on_later(shared_from_this());
     flush();  // may make room again
   } while (more && parsing() && room());
   read();
@@ -194,7 +196,7 @@ bool Session::serve_next() {
       } else if (state_ == State::kIdle && !reader_.empty()) {
         set_state(State::kHead, host_.limits.header_timeout);
       } else if (state_ == State::kBody && reader_.expects_continue() && !std::exchange(continued_, true)) {
-        queued_.bytes += "HTTP/1.1 100 Continue\r\n\r\n";
+        queued_->bytes.append("HTTP/1.1 100 Continue\r\n\r\n");
       }
       return false;
     case RequestReader::Step::kHead:
@@ -254,30 +256,28 @@ void Session::finish_request() {
 }
 
 void Session::append_head(const Response& response, Framing framing) {
-  std::string& out = queued_.bytes;
-  if (response.status == 200 && response.content_type == Response::kJson) {
-    out += host_.json_head;
-  } else {
-    append_start(out, response.status, host_.date, response.content_type);
-  }
+  const bool usual = response.status == 200 && internal::same_text(response.content_type, Response::kJson);
+  const std::string start = usual ? std::string() : start_of(response.status, host_.date, response.content_type);
+  constexpr std::size_t kRestMax = 96;  // framing, with a number, and what becomes of the connection
+  std::size_t most = (usual ? host_.json_head : start).size() + kRestMax;
+  for (const auto& [name, value] : response.headers) most += name.size() + value.size() + 4;
+  char* to = write(queued_->bytes.begin(most), usual ? host_.json_head : start);
   for (const auto& [name, value] : response.headers) {
-    out += "\r\n";
-    out += name;
-    out += ": ";
-    append_value(out, value);
+    to = write(to, "\r\n");
+    to = write(to, name);
+    to = write_value(write(to, ": "), value);
   }
   if (framing == Framing::kLength) {
-    out += "\r\nContent-Length: ";
-    append_number(out, response.body.size());
+    to = write_number(write(to, "\r\nContent-Length: "), response.body.size());
   } else if (framing == Framing::kChunks) {
-    out += "\r\nTransfer-Encoding: chunked";
+    to = write(to, "\r\nTransfer-Encoding: chunked");
   }
   if (close_after_) {
-    out += "\r\nConnection: close";
+    to = write(to, "\r\nConnection: close");
   } else if (reader_.request().http_1_0) {
-    out += "\r\nConnection: keep-alive";
+    to = write(to, "\r\nConnection: keep-alive");
   }
-  out += "\r\n\r\n";
+  queued_->bytes.end(write(to, "\r\n\r\n"));
 }
 
 void Session::append_answer(Response&& response) {
@@ -285,9 +285,9 @@ void Session::append_answer(Response&& response) {
   append_head(response, never_has_body ? Framing::kNone : Framing::kLength);
   if (never_has_body || reader_.request().method == "HEAD") return;
   if (response.body.size() > kCopiedBodyBytesMax) {
-    queued_.body = std::move(response.body);
+    queued_->body = std::move(response.body);
   } else {
-    queued_.bytes += response.body;
+    queued_->bytes.append(response.body);
   }
 }
 
@@ -319,11 +319,11 @@ bool Session::stream_write(std::string_view bytes) {
   if (state_ != State::kStreaming) return false;
   if (bytes.empty()) return true;
   if (chunked_) {
-    append_number(queued_.bytes, bytes.size(), 16);
-    queued_.bytes += "\r\n";
+    char* const to = queued_->bytes.begin(kNumberMax + 2);
+    queued_->bytes.end(write(write_number(to, bytes.size(), 16), "\r\n"));
   }
-  queued_.bytes += bytes;
-  if (chunked_) queued_.bytes += "\r\n";
+  queued_->bytes.append(bytes);
+  if (chunked_) queued_->bytes.append("\r\n");
   if (!processing_) flush();
   if (backlog() > host_.limits.stream_buffer_bytes_max) {
     ++host_.counters.slow_readers;
@@ -335,7 +335,7 @@ bool Session::stream_write(std::string_view bytes) {
 void Session::stream_end() {
   gone_ = nullptr;  // may be on its way already, to somebody who is no longer there
   if (state_ != State::kStreaming) return;
-  if (chunked_) queued_.bytes += "0\r\n\r\n";
+  if (chunked_) queued_->bytes.append("0\r\n\r\n");
   --host_.counters.streams_open;
   finish_request();
 }
@@ -350,16 +350,16 @@ void Session::read() {
 
 void Session::flush() {
   if (state_ == State::kClosed) return;  // what was queued has nobody to go to
-  while (active_.size() == 0 && queued_.size() > 0) {
+  while (active_->size() == 0 && queued_->size() > 0) {
     std::swap(queued_, active_);
     written_ = 0;
     write_active();
   }
-  if (active_.size() == 0 && state_ == State::kClosing) linger();
+  if (active_->size() == 0 && state_ == State::kClosing) linger();
 }
 
 void Session::write_active() {
-  const std::array<std::string_view, 2> whole = {active_.bytes, active_.body};
+  const std::array<std::string_view, 2> whole = {active_->bytes.str(), active_->body};
   std::array<std::string_view, 2> rest;
   const auto skip_written = [&] {
     std::size_t skip = written_;
@@ -373,18 +373,17 @@ void Session::write_active() {
   const std::size_t bytes = transport_->write_now(rest);
   host_.counters.bytes_out += bytes;
   written_ += bytes;
-  if (written_ < active_.size()) {
+  if (written_ < active_->size()) {
     skip_written();
     write_deadline_ = std::chrono::steady_clock::now() + host_.limits.write_timeout;
     transport_->write(*this, rest);
     return;
   }
-  active_.bytes.clear();
-  if (active_.bytes.capacity() > kKeptBytes) active_.bytes.shrink_to_fit();
-  active_.body = {};
+  active_->bytes.clear(kKeptBytes);
+  if (!active_->body.empty()) active_->body = {};
   written_ = 0;
   write_deadline_ = Moment::max();
-  if (queued_.size() == 0) std::swap(queued_, active_);  // the next answer is put where this one was: the processor has it at hand
+  if (queued_->size() == 0) std::swap(queued_, active_);  // the next answer is put where this one was: the processor has it at hand
 }
 
 void Session::on_written(const boost::system::error_code& error, std::size_t bytes) {
@@ -393,7 +392,7 @@ void Session::on_written(const boost::system::error_code& error, std::size_t byt
   host_.counters.bytes_out += bytes;
   written_ += bytes;
   write_active();
-  if (active_.size() > 0) return;
+  if (active_->size() > 0) return;
   process();
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/output.h"
 #include "http/request_reader.h"
 #include "http/server.h"
 #include "http/transport.h"
@@ -75,7 +76,7 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] bool stream_open() const { return state_ == State::kStreaming; }
   bool stream_write(std::string_view bytes);
   void stream_end();
-  [[nodiscard]] std::size_t backlog() const { return queued_.size() + active_.size() - written_; }
+  [[nodiscard]] std::size_t backlog() const { return queued_->size() + active_->size() - written_; }
   void on_disconnect(std::function<void()> gone) { gone_ = std::move(gone); }
 
   // The server's side.
@@ -95,7 +96,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Bytes on their way out: answers one after the other, then perhaps one large body, sent from where the handler made it.
   struct Outgoing {
-    std::string bytes;
+    Output bytes;
     std::string body;
     [[nodiscard]] std::size_t size() const { return bytes.size() + body.size(); }
   };
@@ -135,8 +136,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::uint64_t requests_ = 0;
   std::size_t lingered_bytes_ = 0;
 
-  Outgoing queued_;
-  Outgoing active_;  // being written, written_ bytes of it are gone; empty when no write is in progress
+  Outgoing outgoing_[2];
+  Outgoing* queued_ = &outgoing_[0];
+  Outgoing* active_ = &outgoing_[1];  // being written, written_ bytes of it are gone; empty when no write is in progress
   std::size_t written_ = 0;
   std::function<void()> gone_;
 };

@@ -29,8 +29,12 @@ class LeftOut {
   [[nodiscard]] std::uint32_t bits() const { return bits_; }
   // Every confidence: they stand in a list of their own.
   [[nodiscard]] bool confidences() const { return confidences_; }
-  // One as it stands there: in ten thousandths, and one more; 0: none is stated.
-  [[nodiscard]] static std::uint32_t listed(const std::optional<double>& confidence);
+  // One as it stands there: in ten thousandths, and one more; 0: none is stated. What stands there may mean another one, if they are not
+  // left out.
+  static constexpr double kTenThousand = 10'000.0;
+  [[nodiscard]] static std::uint32_t listed(const std::optional<double>& confidence) {
+    return confidence ? (static_cast<std::uint32_t>(*confidence * (2.0 * kTenThousand)) + 1) / 2 + 1 : 0;
+  }
 
  private:
   static constexpr std::uint32_t kChannels = 1;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/copy_text.h"
 #include "log/codec.h"
 #include "log/left_out.h"
 
@@ -47,32 +48,30 @@ class Backwards {
   void real(int field, const std::optional<double>& value) {
     if (value) present(field, *value);
   }
-  void count(int field, std::uint64_t value) {
-    if (value == 0) return;
-    varint(value);
-    tag(field, kVarint);
+  [[gnu::always_inline]] void count(int field, std::uint64_t value) {
+    if (value != 0) number(field, kVarint, value);
   }
   void bits(int field, std::uint64_t value) {
     if (value == 0) return;
     fixed(value);
     tag(field, kFixed);
   }
-  void text(int field, std::string_view value) {
+  [[gnu::always_inline]] void text(int field, std::string_view value) {
     if (value.empty()) return;
     at_ -= value.size();
-    std::memcpy(at_, value.data(), value.size());
+    copy_text(at_, value);
     length(field, value.size());
   }
   void reals(int field, const std::vector<double>& values) {
     if (values.empty()) return;
-    for (std::size_t i = values.size(); i > 0; --i) fixed(std::bit_cast<std::uint64_t>(values[i - 1]));
+    for (auto value = values.rbegin(); value != values.rend(); ++value) fixed(std::bit_cast<std::uint64_t>(*value));
     length(field, values.size() * sizeof(double));
   }
-  // `count`: of what `value_at` tells.
-  template <class ValueAt>
-  void counts(int field, std::size_t count, const ValueAt& value_at) {
+  // What `count_of` tells of each.
+  template <class T, class CountOf>
+  void counts(int field, const std::vector<T>& values, const CountOf& count_of) {
     const std::uint8_t* const end = at_;
-    for (std::size_t i = count; i > 0; --i) varint(value_at(i - 1));
+    for (auto value = values.rbegin(); value != values.rend(); ++value) varint(count_of(*value));
     length(field, static_cast<std::size_t>(end - at_));
   }
   // `more`: what writing it depends on besides.
@@ -84,24 +83,42 @@ class Backwards {
   }
   template <class T>
   void messages(int field, const std::vector<T>& values) {
-    for (std::size_t i = values.size(); i > 0; --i) message(field, values[i - 1]);
+    for (auto value = values.rbegin(); value != values.rend(); ++value) message(field, *value);
   }
 
  private:
   void fixed(std::uint64_t value) { CodedOutputStream::WriteLittleEndian64ToArray(value, at_ -= sizeof value); }
-  void varint(std::uint64_t value) {
+  [[gnu::always_inline]] void varint(std::uint64_t value) {
     if (value < 0x80) {
       *--at_ = static_cast<std::uint8_t>(value);
+    } else if (value < 0x4000) {
+      at_ -= 2;
+      at_[0] = static_cast<std::uint8_t>(value | 0x80);
+      at_[1] = static_cast<std::uint8_t>(value >> 7);
     } else {
-      at_ -= CodedOutputStream::VarintSize64(value);
-      CodedOutputStream::WriteVarint64ToArray(value, at_);
+      at_ = long_varint(at_, value);
+    }
+  }
+  // Apart from the others, and without `this`: so the place stays in a register for them.
+  [[gnu::noinline]] static std::uint8_t* long_varint(std::uint8_t* end, std::uint64_t value) {
+    std::uint8_t* const at = end - CodedOutputStream::VarintSize64(value);
+    CodedOutputStream::WriteVarint64ToArray(value, at);
+    return at;
+  }
+  // A number behind its tag; mostly both have one byte.
+  [[gnu::always_inline]] void number(int field, Type type, std::uint64_t value) {
+    const unsigned tag = tag_of(field, type);
+    if (tag < 0x80 && value < 0x80) {
+      at_ -= 2;
+      at_[0] = static_cast<std::uint8_t>(tag);
+      at_[1] = static_cast<std::uint8_t>(value);
+    } else {
+      varint(value);
+      varint(tag);
     }
   }
   void tag(int field, Type type) { varint(tag_of(field, type)); }
-  void length(int field, std::size_t bytes) {
-    varint(bytes);
-    tag(field, kLength);
-  }
+  [[gnu::always_inline]] void length(int field, std::size_t bytes) { number(field, kLength, bytes); }
 
   std::uint8_t* at_;
 };
@@ -166,8 +183,8 @@ void put(const DecisionMade& from, const LeftOut& left_out, Backwards& to) {
   const auto& [task, segment, kind, responses, answers, selected, selected_model, share, runner_up_gap, scores, sure, max_error, abstained,
                decisive, audit_rate, probe, vote, propensity] = from;
   if (left_out.confidences()) {
-    to.counts(Message::kConfidencesFieldNumber, responses.size(),
-              [&](std::size_t i) { return LeftOut::listed(from.responses[i].confidence); });
+    to.counts(Message::kConfidencesFieldNumber, responses,
+              [](const RecordedResponse& response) { return LeftOut::listed(response.confidence); });
   }
   to.count(Message::kLeftOutFieldNumber, left_out.bits());
   if (propensity != 1.0) to.present(Message::kPropensityFieldNumber, propensity);
@@ -184,7 +201,9 @@ void put(const DecisionMade& from, const LeftOut& left_out, Backwards& to) {
   to.text(Message::kSelectedModelFieldNumber, selected_model);
   to.count(Message::kSelectedFieldNumber, selected + 1);
   to.messages(Message::kAnswersFieldNumber, answers);
-  for (std::size_t i = responses.size(); i > 0; --i) to.message(Message::kResponsesFieldNumber, responses[i - 1], i == 1, left_out);
+  for (auto response = responses.rbegin(); response != responses.rend(); ++response) {
+    to.message(Message::kResponsesFieldNumber, *response, &*response == responses.data(), left_out);
+  }
   to.count(Message::kKindFieldNumber, static_cast<std::uint32_t>(kind));
   to.text(Message::kSegmentFieldNumber, segment);
   to.text(Message::kTaskFieldNumber, task);

@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <span>
 
 #include "base/same_text.h"
+#include "base/write_plain.h"
 
 namespace margin::server {
 namespace {
@@ -24,6 +26,9 @@ void render_terms(JsonWriter& out, std::string_view key, const std::vector<Term>
   out.close('}');
 }
 
+// A few of our own names, and numbers of at most kRoundedMax bytes.
+constexpr std::size_t kPieceMax = 256;
+
 template <std::size_t kSize>
 char* write_literal(char* to, const char (&literal)[kSize]) {
   std::memcpy(to, literal, kSize - 1);
@@ -31,19 +36,15 @@ char* write_literal(char* to, const char (&literal)[kSize]) {
 }
 
 // Of a response that states a confidence; returns the end.
-constexpr std::size_t kFiguresMax = 256;  // six names, five numbers of at most kRoundedMax bytes and a whole one
+constexpr std::size_t kFiguresMax = 256;  // six names, five numbers of at most kRoundedMax bytes, a whole one and a bracket
 char* write_figures(char* to, const RecordedResponse& response) {
-  const auto number = [&](double value, char* (*write)(char*, double)) {
-    to = std::isfinite(value) ? write(to, value) : write_literal(to, "null");
-  };
   to = write_literal(to, "\"stated\":");
-  number(*response.confidence, internal::write_shortest);
+  to = std::isfinite(*response.confidence) ? internal::write_shortest(to, *response.confidence) : write_literal(to, "null");
   to = write_literal(to, ",\"calibrated\":");
   const char* const calibrated = to;
-  number(response.calibrated, internal::write_rounded);
+  to = internal::write_rounded(to, response.calibrated);
   const char* const calibrated_end = to;
-  to = write_literal(to, ",\"factor\":");
-  number(response.factor, internal::write_rounded);
+  to = internal::write_rounded(write_literal(to, ",\"factor\":"), response.factor);
   to = write_literal(to, ",\"band\":");
   constexpr std::size_t kBandMax = 20;
   if (response.band < 10) {
@@ -51,16 +52,14 @@ char* write_figures(char* to, const RecordedResponse& response) {
   } else {
     to = std::to_chars(to, to + kBandMax, response.band).ptr;
   }
-  to = write_literal(to, ",\"n\":");
-  number(response.n, internal::write_rounded);
+  to = internal::write_rounded(write_literal(to, ",\"n\":"), response.n);
   to = write_literal(to, ",\"weight\":");
   // In most votes a ballot counts for its calibrated confidence. Some bytes more are copied, as many as are known beforehand.
   if (response.weight == response.calibrated) {
     std::memcpy(to, calibrated, internal::kRoundedMax);
     return to + (calibrated_end - calibrated);
   }
-  number(response.weight, internal::write_rounded);
-  return to;
+  return internal::write_rounded(to, response.weight);
 }
 
 // Longer names are not put together with the figures.
@@ -88,7 +87,7 @@ class ChannelPiece {
 
  private:
   const std::string* written_ = nullptr;  // of a response that is still there
-  std::array<char, kMax> piece_{};
+  std::array<char, kMax> piece_;          // what stands behind its end means nothing
   std::ptrdiff_t size_ = 0;
 };
 
@@ -108,32 +107,54 @@ void render_response(JsonWriter& out, const RecordedResponse& response, ChannelP
     if (response.abstained) out.key("abstained").flag(true);
     to = out.begin(kFiguresMax);
   }
-  if (response.confidence) {
-    out.end(write_figures(to, response));
-    render_terms(out, "weight_of", response.terms);
-  } else {
-    out.key("stated").null().key("calibrated").null();
+  if (!response.confidence) {
+    out.key("stated").null().key("calibrated").null().close('}');
+    return;
   }
+  to = write_figures(to, response);
+  if (response.terms.empty()) {
+    out.end(write_literal(to, "}"));
+    return;
+  }
+  out.end(to);
+  render_terms(out, "weight_of", response.terms);
   out.close('}');
 }
 
 // What was voted for, in the order the answers came, with who gave each.
 void render_votes(JsonWriter& out, const DecisionMade& decision, AnswerText text) {
+  const std::span<const RecordedResponse> responses = decision.responses;
   out.key("votes").open('[');
   for (std::uint32_t group = 0; group < decision.answers.size(); ++group) {
-    const auto gave_it = [group](const RecordedResponse& response) { return response.answer == group; };
-    auto response = std::find_if(decision.responses.begin(), decision.responses.end(), gave_it);
-    const auto answer =
-        response == decision.responses.end() ? std::nullopt : text(static_cast<std::size_t>(response - decision.responses.begin()));
-    out.open('{').key("answer");
+    std::size_t i = 0;
+    while (i < responses.size() && responses[i].answer != group) ++i;
+    const auto answer = i < responses.size() ? text(i) : std::nullopt;
+    out.end_open(write_literal(out.begin(kPieceMax), "{\"answer\":"));
     answer ? out.text(*answer) : out.null();
-    out.key("score").rounded(group < decision.scores.size() ? decision.scores[group] : 0.0).key("models").open('[');
-    for (; response != decision.responses.end(); ++response) {
-      if (gave_it(*response)) out.text(response->model);
+    char* to = write_literal(out.begin(kPieceMax), "\"score\":");
+    to = internal::write_rounded(to, group < decision.scores.size() ? decision.scores[group] : 0.0);
+    out.end_open(write_literal(to, ",\"models\":["));
+    for (; i < responses.size(); ++i) {
+      if (responses[i].answer == group) out.text(responses[i].model);
     }
     out.close(']').close('}');
   }
   out.close(']');
+}
+
+// How sure the decision is; returns the end.
+char* write_sureness(char* to, const Sureness& sure, bool selected) {
+  if (selected) {
+    to = internal::write_rounded(write_literal(to, "\"p_correct\":"), sure.p_correct);
+    to = internal::write_rounded(write_literal(to, ",\"interval\":["), sure.low);
+    to = internal::write_rounded(write_literal(to, ","), sure.high);
+    to = write_literal(to, "],\"effective_n\":");
+  } else {
+    to = write_literal(to, "\"p_correct\":null,\"interval\":null,\"effective_n\":");
+  }
+  to = write_literal(internal::write_rounded(to, sure.effective_n), ",\"status\":\"");
+  const std::string_view status = margin::name_of(sure.status);
+  return write_literal(std::copy(status.begin(), status.end(), to), "\"");
 }
 
 // The leading response of the selected answer.
@@ -141,7 +162,7 @@ std::optional<std::size_t> winner_of(const DecisionMade& decision) {
   if (decision.selected == kNoAnswer) return std::nullopt;
   for (std::size_t i = 0; i < decision.responses.size(); ++i) {
     const RecordedResponse& response = decision.responses[i];
-    if (response.answer == decision.selected && response.model == decision.selected_model) return i;
+    if (response.answer == decision.selected && internal::same_text(response.model, decision.selected_model)) return i;
   }
   return std::nullopt;
 }
@@ -176,25 +197,22 @@ void render_time(JsonWriter& out, std::string_view key, std::int64_t time_ms) {
 
 void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, AnswerText text) {
   const std::optional<std::size_t> winner = winner_of(decision);
-  std::array<char, Uuid::kTextBytes> id_text;
-  id.write(id_text.data());
-  out.key("decision_id").text({id_text.data(), id_text.size()});
+  char* to = write_literal(out.begin(kPieceMax), "\"decision_id\":\"");
+  id.write(to);
+  out.end(write_literal(to + Uuid::kTextBytes, "\""));
   // An abstention names no answer: whoever reads only this field must not act on it.
   const auto answer = winner && !decision.abstained ? text(*winner) : std::nullopt;
   out.key("answer");
   answer ? out.text(*answer) : out.null();
   out.key("model");
   winner && !decision.abstained ? out.text(decision.selected_model) : out.null();
-  out.key("p_correct");
-  winner ? out.rounded(decision.sure.p_correct) : out.null();
-  out.key("interval");
-  winner ? out.open('[').rounded(decision.sure.low).rounded(decision.sure.high).close(']') : out.null();
-  out.key("effective_n").rounded(decision.sure.effective_n);
-  out.key("status").text(margin::name_of(decision.sure.status)).key("abstained").flag(decision.abstained);
+  to = write_sureness(out.begin(kPieceMax), decision.sure, winner.has_value());
+  out.end(decision.abstained ? write_literal(to, ",\"abstained\":true") : write_literal(to, ",\"abstained\":false"));
   if (decision.max_error) out.key("max_error").number(*decision.max_error);
   if (!decision.vote.empty()) out.key("vote").text(decision.vote);
-  out.key("share").rounded(decision.share).key("runner_up_gap").rounded(decision.runner_up_gap);
-  out.key("grade_please").open('[');
+  to = internal::write_rounded(write_literal(out.begin(kPieceMax), "\"share\":"), decision.share);
+  to = internal::write_rounded(write_literal(to, ",\"runner_up_gap\":"), decision.runner_up_gap);
+  out.end_open(write_literal(to, ",\"grade_please\":["));
   for (const RecordedResponse& response : decision.responses) {
     if (response.audit > 0.0) out.text(response.model);
   }
