@@ -70,6 +70,28 @@ TEST(Json, NumbersAreReadToTheLastBitWhateverTheirLength) {
   }
 }
 
+TEST(Json, NumbersAreReadAsTheStandardLibraryReadsThem) {
+  JsonParser parser(8);
+  Random random(5);
+  const auto digits = [&](std::uint64_t most) {
+    std::string out;
+    for (std::uint64_t left = 1 + random.below(most); left > 0; --left) out += static_cast<char>('0' + random.below(10));
+    return out;
+  };
+  for (int i = 0; i < 100'000; ++i) {
+    std::string text = random.below(4) == 0 ? "-" : "";
+    text += random.below(2) == 0 ? "0" : static_cast<char>('1' + random.below(9)) + (random.below(2) == 0 ? "" : digits(17));
+    if (random.below(4) != 0) text += '.' + digits(random.below(2) == 0 ? 4 : 18);
+    if (random.below(8) == 0) text += std::string(random.below(2) == 0 ? "e" : "E") + (random.below(2) == 0 ? "-" : "+") + digits(2);
+    double expected = 0.0;
+    std::from_chars(text.data(), text.data() + text.size(), expected);
+    const auto parsed = parser.parse("[" + text + "]");
+    ASSERT_TRUE(parsed.ok()) << text;
+    const double read = (*parsed)->items()[0].number();
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(read), std::bit_cast<std::uint64_t>(expected)) << text;
+  }
+}
+
 TEST(Json, NumbersOfEveryForm) {
   JsonParser parser(8);
   for (const std::string_view text : {"0",
@@ -286,6 +308,25 @@ TEST(Json, AcceptsWhatAnotherParserAcceptsAndReadsTheSame) {
     expect_same(**parsed, known.value_unsafe());
   }
   EXPECT_GT(accepted, 10'000);
+}
+
+// Texts are read so many characters at a time: wherever one stands that ends a text, may not stand in it or is no letter.
+TEST(Json, EveryCharacterIsReadAsByAnotherParserWhereverItStands) {
+  JsonParser parser(8);
+  simdjson::dom::parser other;
+  for (std::size_t length = 1; length <= 34; ++length) {
+    for (std::size_t place = 0; place < length; ++place) {
+      for (int c = 0; c < 256; ++c) {
+        std::string text(length, 'a');
+        text[place] = static_cast<char>(c);
+        const std::string body = place % 2 == 0 ? "[\"" + text + "\"]" : "{\"" + text + "\":1}";
+        const auto parsed = parser.parse(body);
+        const auto known = other.parse(body);
+        ASSERT_EQ(parsed.ok(), known.error() == simdjson::SUCCESS) << body;
+        if (parsed) expect_same(**parsed, known.value_unsafe());
+      }
+    }
+  }
 }
 
 TEST(Json, OneValueAloneIsABodyAndNothingStandsBehindIt) {
