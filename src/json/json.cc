@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstring>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
+#include "base/chars.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -84,45 +81,20 @@ const char* past_space(const char* at) { return static_cast<unsigned char>(*at) 
 // Whether `sign` comes next, behind any spaces; `at` is then there.
 bool reach(char sign, const char*& at) { return *at == sign || *(at = past_space(at)) == sign; }
 
-// Characters of a text, taken together. The compiler's own vector type, which every machine has in one way or another.
-using Chars = std::uint8_t __attribute__((vector_size(16)));
-using SignedChars = std::int8_t __attribute__((vector_size(16)));
-using Halves = std::uint64_t __attribute__((vector_size(16)));
-
-Chars chars_at(const char* from) {
-  Chars chars;
-  std::memcpy(&chars, from, sizeof chars);
-  return chars;
-}
-
-// How many stand before the first that is not marked by 255, but by 0.
-std::size_t leading(Chars marked) {
-#ifdef __SSE2__
-  const auto bits = static_cast<unsigned>(_mm_movemask_epi8(reinterpret_cast<__m128i>(marked)));
-  return static_cast<std::size_t>(__builtin_ctz(~bits));  // never of 0, which would be looked for
-#else
-  const auto halves = reinterpret_cast<Halves>(marked);
-  const auto ones = [](std::uint64_t half) {
-    return static_cast<std::size_t>(std::endian::native == std::endian::little ? std::countr_one(half) : std::countl_one(half)) / 8;
-  };
-  return ones(halves[0]) < 8 ? ones(halves[0]) : 8 + ones(halves[1]);
-#endif
-}
+using internal::Chars;
+using internal::chars_at;
 
 // How many stand before the first quote, backslash or control character.
-std::size_t plain_in(Chars chars) { return leading((chars != '"') & (chars != '\\') & (chars >= ' ')); }
+std::size_t plain_in(Chars chars) { return internal::leading((chars != '"') & (chars != '\\') & (chars >= ' ')); }
 
-// The same, where one beyond ASCII ends them too: it is below 0. With one bit turned a quote is a blank, and all that end a text are no
-// more than that but the backslash.
+// The same, where one beyond ASCII ends them too. With one bit turned a quote is a blank, and only the backslash is above that of all that
+// end them.
 std::size_t plain_ascii_in(Chars chars) {
   static_assert(('"' ^ 2) == ' ' && ('\\' ^ 2) > ' ');
-  return leading(reinterpret_cast<Chars>(reinterpret_cast<SignedChars>(chars ^ 2) > ' ') ^ (chars == '\\'));
+  return internal::leading(internal::above(chars ^ 2, ' ') ^ (chars == '\\'));
 }
 
-bool beyond_ascii(Chars chars) {
-  const auto halves = reinterpret_cast<Halves>(chars >= 0x80);
-  return (halves[0] | halves[1]) != 0;
-}
+bool beyond_ascii(Chars chars) { return internal::leading(chars < 0x80) < sizeof chars; }
 
 }  // namespace
 
