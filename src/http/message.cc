@@ -31,9 +31,8 @@ std::string_view type_of(int status) {
 
 }  // namespace
 
-bool same_name(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  return a == b || std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+bool same_letters(std::string_view a, std::string_view b) {
+  return a == b || std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 bool is_loopback(std::string_view host) {

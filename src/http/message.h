@@ -16,8 +16,9 @@ struct Header {
   std::string_view value;
 };
 
-// Names of headers are the same in any case.
-[[nodiscard]] bool same_name(std::string_view a, std::string_view b);
+// Names of headers are the same in any case. Most differ in length, which is seen without a call.
+[[nodiscard]] bool same_letters(std::string_view a, std::string_view b);
+[[nodiscard]] inline bool same_name(std::string_view a, std::string_view b) { return a.size() == b.size() && same_letters(a, b); }
 
 // Whether a host, without its port, is this machine's own: "localhost", "::1", "[::1]" or 127.x.x.x. A name that merely begins with "127."
 // could lead anywhere.

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/chars.h"
+
 namespace margin::http {
 namespace {
 
@@ -23,20 +25,29 @@ constexpr auto kKinds = [] {
 
 Kind kind_of(char c) { return kKinds[static_cast<unsigned char>(c)]; }
 
+// The same of 16 at once, 255 where it holds. What is not ASCII is none of these, and of what is above the blank all but the last is
+// visible.
+using internal::Chars;
+constexpr unsigned char kDelete = 0x7f;
+Chars are_of_names(Chars c) { return ((c | 0x20) - 'a' < 26) | (c - '0' < 10) | (c == '-') | (c == '_'); }
+Chars are_visible(Chars c) { return internal::above(c, ' ') ^ (c == kDelete); }
+Chars are_of_values(Chars c) { return internal::above(c, ' ' - 1) ^ (c == kDelete); }
+
 // Reads on; where something else stands than is expected, what is taken is empty. The head's last line ends everything.
 struct Scan {
   const char* at;
+  const char* end;
 
   std::string_view name() {
-    return while_true([](char c) { return kind_of(c) == kOfNames; });
+    return while_true(are_of_names, [](char c) { return kind_of(c) == kOfNames; });
   }
   std::string_view visible() {
-    return while_true([](char c) { return kind_of(c) != kOther; });
+    return while_true(are_visible, [](char c) { return kind_of(c) != kOther; });
   }
   // Without the spaces around it.
   std::string_view value() {
     while (*at == ' ') ++at;
-    std::string_view text = while_true([](char c) { return c == ' ' || kind_of(c) != kOther; });
+    std::string_view text = while_true(are_of_values, [](char c) { return c == ' ' || kind_of(c) != kOther; });
     while (text.ends_with(' ')) text.remove_suffix(1);
     return text;
   }
@@ -48,9 +59,14 @@ struct Scan {
   }
 
  private:
-  template <class Belongs>
-  std::string_view while_true(Belongs belongs) {
+  template <class All, class Belongs>
+  std::string_view while_true(All all_belong, Belongs belongs) {
     const char* const begin = at;
+    while (end - at >= static_cast<std::ptrdiff_t>(sizeof(Chars))) {
+      const std::size_t belonging = internal::leading(all_belong(internal::chars_at(at)));
+      at += belonging;
+      if (belonging < sizeof(Chars)) return {begin, at};
+    }
     while (belongs(*at)) ++at;
     return {begin, at};
   }
@@ -92,7 +108,7 @@ class Framing {
 std::optional<PlainHead> read_plain_head(std::string_view head, std::vector<Header>& headers) {
   headers.clear();
   if (!head.ends_with("\r\n\r\n")) return std::nullopt;
-  Scan scan{head.data()};
+  Scan scan{head.data(), head.data() + head.size()};
   PlainHead plain;
   plain.method = scan.name();
   if (plain.method.empty() || !scan.skip(" ")) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <cctype>
 #include <string>
 #include <utility>
 
@@ -62,6 +63,26 @@ TEST(PlainHead, TakesWhatMostClientsSend) {
   EXPECT_EQ(headers[3].name, "User-Agent");
   EXPECT_EQ(headers[3].value, "a (b; c)");
   expect_as_beast_reads(head, *plain, headers);
+}
+
+// Heads are read so many characters at a time: wherever one stands in a name, a value or a target, near the end and far from it.
+TEST(PlainHead, TakesEveryCharacterWhereverItMayStand) {
+  std::vector<Header> headers;
+  for (std::size_t length = 1; length <= 35; ++length) {
+    for (std::size_t place = 0; place < length; ++place) {
+      for (int c = 0; c < 256; ++c) {
+        std::string text(length, 'x');
+        text[place] = static_cast<char>(c);
+        const bool visible = c > ' ' && c < 0x7f;
+        const bool of_names = visible && (std::isalnum(c) != 0 || c == '-' || c == '_');
+        const auto taken = [&](const std::string& head) { return read_plain_head(head + "\r\n\r\n", headers).has_value(); };
+        ASSERT_EQ(taken("GET / HTTP/1.1\r\nHost: h\r\n" + text + ":"), of_names || (c == ':' && place > 0)) << text;
+        ASSERT_EQ(taken("GET / HTTP/1.1\r\nHost: h\r\na:" + text), visible || c == ' ') << text;
+        ASSERT_EQ(taken("GET /" + text + " HTTP/1.1\r\nHost: h"), visible) << text;
+        ASSERT_EQ(taken(text + " / HTTP/1.1\r\nHost: h"), of_names) << text;
+      }
+    }
+  }
 }
 
 TEST(PlainHead, LeavesWhatIsRareOrWrong) {

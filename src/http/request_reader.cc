@@ -364,9 +364,11 @@ void RequestReader::finish() {
   whole_body_bytes_.reset();
   body_.clear();
   if (body_.capacity() > kBodyKeptBytes) body_.shrink_to_fit();
-  const Request ended = std::exchange(request_, {});
-  request_.peer = ended.peer;
-  request_.peer_is_loopback = ended.peer_is_loopback;
+  // The next comes from the same peer.
+  request_.method = request_.path = request_.query = request_.body = {};
+  request_.headers = {};
+  request_.keep_alive = true;
+  request_.http_1_0 = false;
 }
 
 }  // namespace margin::http

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstring>
 
+#include "base/chars.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -21,6 +21,8 @@ constexpr std::size_t kDigitsExact = 19;
 // So many keys are compared each with each.
 constexpr std::size_t kKeysFew = 8;
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 std::string_view trimmed(std::string_view token) {
@@ -28,40 +30,44 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
-// Where the number that begins here ends; nullptr: not a number as JSON writes it, or too large or too small. Behind it something stands
-// that no number has.
-const char* read_decimal(const char* const begin, double& out) {
-  // Up to 15 digits and their power of ten are both exact, so that their quotient is the nearest double.
-  static constexpr std::array kPowers{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  const bool negative = *begin == '-';
-  const char* at = begin + (negative ? 1 : 0);
-  std::uint64_t value = 0;  // wraps around where it is not used
-  const auto digits = [&] {
-    const char* const first = at;
-    for (unsigned digit = 0; (digit = static_cast<unsigned>(*at) - '0') < 10; ++at) value = 10 * value + digit;
-    return static_cast<std::size_t>(at - first);
-  };
-  const bool zero_first = *at == '0';
-  const std::size_t whole = digits();
-  if (whole == 0 || (zero_first && whole > 1)) return nullptr;
-  std::size_t fraction = 0;
-  if (*at == '.') {
-    ++at;
-    fraction = digits();
-    if (fraction == 0) return nullptr;
-  }
-  const bool power = *at == 'e' || *at == 'E';
-  if (!power && whole + fraction < kPowers.size()) {
-    const double size = static_cast<double>(static_cast<std::int64_t>(value)) / kPowers[fraction];
-    out = negative ? -size : size;
-    return at;
-  }
-  if (power) {
+// Reads on over digits; `value` wraps around where there are more than it can hold.
+[[gnu::always_inline]] inline const char* past_digits(const char* at, std::uint64_t& value) {
+  for (unsigned digit = 0; (digit = static_cast<unsigned>(*at) - '0') < 10; ++at) value = 10 * value + digit;
+  return at;
+}
+
+// With a power of ten, which would come at `at`, or with so many digits that they need care.
+[[gnu::noinline]] const char* read_other_decimal(const char* const begin, const char* at, double& out) {
+  if (*at == 'e' || *at == 'E') {
     ++at;
     if (*at == '+' || *at == '-') ++at;
-    if (digits() == 0) return nullptr;
+    std::uint64_t power = 0;
+    const char* const end = past_digits(at, power);
+    if (end == at) return nullptr;
+    at = end;
   }
   return std::from_chars(begin, at, out).ec == std::errc() ? at : nullptr;
+}
+
+// Where the number ends whose first digit stands here; nullptr: not a number as JSON writes it, or too large or too small. A leading 0 ends
+// the digits before the point: one that follows all the same is refused by whoever reads on.
+[[gnu::always_inline]] inline const char* read_decimal(const char* const begin, double& out) {
+  // Up to 15 digits and their power of ten are both exact, so that their quotient is the nearest double.
+  static constexpr std::array kPowers{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  std::uint64_t value = 0;
+  const char* at = *begin == '0' ? begin + 1 : past_digits(begin, value);
+  std::size_t fraction = 0;
+  if (*at == '.') {
+    const char* const end = past_digits(at + 1, value);
+    fraction = static_cast<std::size_t>(end - at) - 1;
+    if (fraction == 0) return nullptr;
+    at = end;
+  }
+  const bool power = (*at | 0x20) == 'e';
+  if (power || at - begin >= static_cast<std::ptrdiff_t>(kPowers.size())) [[unlikely]]
+    return read_other_decimal(begin, at, out);
+  out = static_cast<double>(static_cast<std::int64_t>(value)) / kPowers[fraction];
+  return at;
 }
 
 [[gnu::noinline]] const char* skip_spaces(const char* at) {
@@ -72,30 +78,23 @@ const char* read_decimal(const char* const begin, double& out) {
 // Bodies are mostly written without any.
 const char* past_space(const char* at) { return static_cast<unsigned char>(*at) > ' ' ? at : skip_spaces(at); }
 
-// Characters of a text, taken together. The compiler's own vector type, which every machine has in one way or another.
-using Chars = std::uint8_t __attribute__((vector_size(16)));
-using Halves = std::uint64_t __attribute__((vector_size(16)));
+// Whether `sign` comes next, behind any spaces; `at` is then there.
+bool reach(char sign, const char*& at) { return *at == sign || *(at = past_space(at)) == sign; }
 
-Chars chars_at(const char* from) {
-  Chars chars;
-  std::memcpy(&chars, from, sizeof chars);
-  return chars;
-}
+using internal::Chars;
+using internal::chars_at;
 
 // How many stand before the first quote, backslash or control character.
-std::size_t plain_in(Chars chars) {
-  const Chars ends = (chars == '"') | (chars == '\\') | (chars < ' ');  // 255 where it holds
-  const auto halves = reinterpret_cast<Halves>(ends);
-  const auto before = [](std::uint64_t half) {
-    return static_cast<std::size_t>(std::endian::native == std::endian::little ? std::countr_zero(half) : std::countl_zero(half)) / 8;
-  };
-  return halves[0] != 0 ? before(halves[0]) : 8 + before(halves[1]);
+std::size_t plain_in(Chars chars) { return internal::leading((chars != '"') & (chars != '\\') & (chars >= ' ')); }
+
+// The same, where one beyond ASCII ends them too. With one bit turned a quote is a blank, and only the backslash is above that of all that
+// end them.
+std::size_t plain_ascii_in(Chars chars) {
+  static_assert(('"' ^ 2) == ' ' && ('\\' ^ 2) > ' ');
+  return internal::leading(internal::above(chars ^ 2, ' ') ^ (chars == '\\'));
 }
 
-bool beyond_ascii(Chars chars) {
-  const auto halves = reinterpret_cast<Halves>(chars >= 0x80);
-  return (halves[0] | halves[1]) != 0;
-}
+bool beyond_ascii(Chars chars) { return internal::leading(chars < 0x80) < sizeof chars; }
 
 }  // namespace
 
@@ -119,7 +118,7 @@ struct JsonParser::State {
   std::vector<std::string_view> keys;
 
   // Of the quick way.
-  Chars seen{};           // of texts, all of them and some behind, combined by or
+  Chars seen{};           // of the longer texts, all of them and some behind, combined by or
   std::string unescaped;  // texts whose escapes are replaced, one after the other
   std::size_t unescaped_bytes = 0;
 
@@ -144,55 +143,76 @@ struct JsonParser::State {
     unescaped_bytes = 0;
     const char* at = past_space(padded.data());
     if (*at != '{' && *at != '[') return false;
-    at = quick_children(at, root, depth_max);
+    at = *at == '{' ? quick_object(at, root, depth_max) : quick_list(at, root, depth_max);
     if (at == nullptr || past_space(at) != padded.data() + body_bytes) return false;
     return !beyond_ascii(seen) || simdjson::validate_utf8(padded.data(), body_bytes);
   }
 
   // Each of these returns where what begins at `at` ends; nullptr when it is not read.
-  const char* quick_children(const char* at, Json& out, std::size_t depth) {
+  const char* quick_list(const char* at, Json& out, std::size_t depth) {
     if (depth == 0) return nullptr;
-    const bool object = *at == '{';
-    const char close = object ? '}' : ']';
-    std::vector<Json>& children = new_list();
-    out.type_ = object ? Json::Type::kObject : Json::Type::kList;
+    std::vector<Json>& items = new_list();
+    out.type_ = Json::Type::kList;
     at = past_space(at + 1);
-    if (*at == close) return at + 1;
+    if (*at == ']') return at + 1;
+    while ((at = quick_value(at, items.emplace_back(), depth - 1)) != nullptr && reach(',', at)) at = past_space(at + 1);
+    if (at == nullptr || *at != ']') return nullptr;
+    out.hold(items);
+    return at + 1;
+  }
+
+  const char* quick_object(const char* at, Json& out, std::size_t depth) {
+    if (depth == 0) return nullptr;
+    std::vector<Json>& members = new_list();
+    out.type_ = Json::Type::kObject;
+    at = past_space(at + 1);
+    if (*at == '}') return at + 1;
     std::uint32_t marks = 0;
-    bool alike = false;  // whether two keys have one mark
-    for (;; at = past_space(at + 1)) {
-      Json& child = children.emplace_back();
-      if (object) {
-        if (*at != '"' || (at = quick_text(at, child.key_)) == nullptr || *(at = past_space(at)) != ':') return nullptr;
-        const std::uint32_t mark = Json::mark_of(child.key_);
-        alike |= (marks & mark) != 0;
-        marks |= mark;
-        at = past_space(at + 1);
-      }
-      const char* const begin = at;
-      at = *at == '{' || *at == '[' ? quick_children(at, child, depth - 1) : quick_scalar(at, child);
+    std::uint64_t sum = 0;  // of the marks: more than all together where two keys have the same
+    while (true) {
+      if (*at != '"') return nullptr;
+      Json& member = members.emplace_back();
+      const Quoted key = quick_text(at);
+      if ((at = key.end) == nullptr || !reach(':', at)) return nullptr;
+      member.key_ = {key.text.data(), key.text.size()};
+      const std::uint32_t mark = Json::mark_of(key.text);
+      marks |= mark;
+      sum += mark;
+      at = quick_value(past_space(at + 1), member, depth - 1);
       if (at == nullptr) return nullptr;
-      child.raw_ = std::string_view(begin, at);
-      at = past_space(at);
-      if (*at != ',') break;
+      if (!reach(',', at)) break;
+      at = past_space(at + 1);
     }
-    if (*at != close || (alike && !distinct_keys(children))) return nullptr;
-    out.hold(children);
+    if (*at != '}' || (sum != marks && !distinct_keys(members))) return nullptr;
+    out.hold(members);
     out.marks_ = marks;
     return at + 1;
   }
 
-  const char* quick_scalar(const char* at, Json& out) {
-    if (*at == '"') {
-      std::string_view text;
-      at = quick_text(at, text);
+  [[gnu::always_inline]] const char* quick_value(const char* const begin, Json& out, std::size_t depth) {
+    const char* end = nullptr;
+    if (*begin == '"') {
+      const Quoted quoted = quick_text(begin);
       out.type_ = Json::Type::kText;
-      out.hold(text);
-      return at;
-    }
-    if (*at == '-' || (*at >= '0' && *at <= '9')) {
+      out.hold(quoted.text);
+      end = quoted.end;
+    } else if (is_digit(*begin)) {
       out.type_ = Json::Type::kNumber;
-      return read_decimal(at, out.number_);
+      end = read_decimal(begin, out.number_);
+    } else {
+      end = *begin == '{' ? quick_object(begin, out, depth) : *begin == '[' ? quick_list(begin, out, depth) : quick_other(begin, out);
+    }
+    if (end != nullptr) out.raw_ = std::string_view(begin, end);
+    return end;
+  }
+
+  [[gnu::noinline]] static const char* quick_other(const char* at, Json& out) {
+    if (*at == '-') {
+      if (!is_digit(at[1])) return nullptr;
+      out.type_ = Json::Type::kNumber;
+      at = read_decimal(at + 1, out.number_);
+      out.number_ = -out.number_;
+      return at;
     }
     const auto is = [at](std::string_view word) { return std::memcmp(at, word.data(), word.size()) == 0; };
     if (is("null")) return at + 4;
@@ -201,7 +221,22 @@ struct JsonParser::State {
     return is("true") ? at + 4 : is("false") ? at + 5 : nullptr;
   }
 
-  const char* quick_text(const char* const quoted, std::string_view& out) {
+  struct Quoted {
+    std::string_view text;
+    const char* end;  // behind the closing quote; nullptr: not read
+  };
+  // Keys and most texts are short and ASCII.
+  [[gnu::always_inline]] Quoted quick_text(const char* const quoted) {
+    const char* const begin = quoted + 1;
+    const char* const end = begin + plain_ascii_in(chars_at(begin));
+    if (*end != '"') [[unlikely]] {
+      const Quoted other = quick_long_text(quoted);
+      return {{other.text.data(), other.text.size()}, other.end};
+    }
+    return {std::string_view(begin, end), end + 1};
+  }
+
+  [[gnu::noinline]] Quoted quick_long_text(const char* const quoted) {
     const char* at = quoted + 1;
     bool escapes = false;
     while (true) {
@@ -214,9 +249,9 @@ struct JsonParser::State {
       escapes = true;
       at += 2;  // what is escaped ends nothing; whether it may be is seen later
     }
-    if (*at != '"') return nullptr;
-    out = std::string_view(quoted + 1, at);
-    return escapes && !unescape(out) ? nullptr : at + 1;
+    std::string_view text(quoted + 1, at);
+    const bool read = *at == '"' && (!escapes || unescape(text));
+    return {text, read ? at + 1 : nullptr};
   }
 
   // `text` has a quote behind it.

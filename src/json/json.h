@@ -181,6 +181,54 @@ class ObjectReader {
   std::optional<Fault> fault_;
 };
 
+// Reads an object that is written as most are: nothing is wrong with it, and its members stand in the order in which they are asked for,
+// each once. Has neither a place to name nor keys to remember, and so costs a few instructions a member. What it does not read is to be
+// read by an ObjectReader.
+class PlainReader {
+ public:
+  explicit PlainReader(const Json& object)
+      : next_(object.items().data()), end_(next_ + object.items().size()), plain_(object.type() == Json::Type::kObject) {}
+
+  // As those of ObjectReader; what they say counts when finish() is true.
+  std::optional<std::string_view> text(std::string_view key) {
+    const Json* member = take(key, Json::Type::kText);
+    return member == nullptr ? std::nullopt : std::optional(member->text());
+  }
+  std::optional<double> number(std::string_view key) {
+    const Json* member = take(key, Json::Type::kNumber);
+    return member == nullptr ? std::nullopt : std::optional(member->number());
+  }
+  std::optional<bool> flag(std::string_view key) {
+    const Json* member = take(key, Json::Type::kFlag);
+    return member == nullptr ? std::nullopt : std::optional(member->flag());
+  }
+  const Json* list(std::string_view key) { return take(key, Json::Type::kList); }
+  std::optional<std::string_view> required_text(std::string_view key) {
+    const auto value = text(key);
+    plain_ &= value.has_value();
+    return value;
+  }
+  std::optional<double> in_range(std::string_view key, double low, double high) {
+    const auto value = number(key);
+    plain_ &= !value || (*value >= low && *value <= high);
+    return value;
+  }
+  void fail(std::string_view, const std::string&) { plain_ = false; }
+
+  // Whether every member was taken, and nothing was wrong. Each was taken by its own key, so that a key that was not found has no member.
+  [[nodiscard]] bool finish() const { return plain_ && next_ == end_; }
+
+ private:
+  [[gnu::always_inline]] const Json* take(std::string_view key, Json::Type type) {
+    if (next_ == end_ || next_->key().size() != key.size() || next_->type() != type) return nullptr;
+    return std::memcmp(next_->key().data(), key.data(), key.size()) == 0 ? next_++ : nullptr;
+  }
+
+  const Json* next_;
+  const Json* end_;
+  bool plain_;
+};
+
 // "a number", "text", ...: what a value is, for messages.
 [[nodiscard]] std::string_view name_of(Json::Type type);
 

@@ -70,6 +70,28 @@ TEST(Json, NumbersAreReadToTheLastBitWhateverTheirLength) {
   }
 }
 
+TEST(Json, NumbersAreReadAsTheStandardLibraryReadsThem) {
+  JsonParser parser(8);
+  Random random(5);
+  const auto digits = [&](std::uint64_t most) {
+    std::string out;
+    for (std::uint64_t left = 1 + random.below(most); left > 0; --left) out += static_cast<char>('0' + random.below(10));
+    return out;
+  };
+  for (int i = 0; i < 100'000; ++i) {
+    std::string text = random.below(4) == 0 ? "-" : "";
+    text += random.below(2) == 0 ? "0" : static_cast<char>('1' + random.below(9)) + (random.below(2) == 0 ? "" : digits(17));
+    if (random.below(4) != 0) text += '.' + digits(random.below(2) == 0 ? 4 : 18);
+    if (random.below(8) == 0) text += std::string(random.below(2) == 0 ? "e" : "E") + (random.below(2) == 0 ? "-" : "+") + digits(2);
+    double expected = 0.0;
+    std::from_chars(text.data(), text.data() + text.size(), expected);
+    const auto parsed = parser.parse("[" + text + "]");
+    ASSERT_TRUE(parsed.ok()) << text;
+    const double read = (*parsed)->items()[0].number();
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(read), std::bit_cast<std::uint64_t>(expected)) << text;
+  }
+}
+
 TEST(Json, NumbersOfEveryForm) {
   JsonParser parser(8);
   for (const std::string_view text : {"0",
@@ -288,6 +310,25 @@ TEST(Json, AcceptsWhatAnotherParserAcceptsAndReadsTheSame) {
   EXPECT_GT(accepted, 10'000);
 }
 
+// Texts are read so many characters at a time: wherever one stands that ends a text, may not stand in it or is no letter.
+TEST(Json, EveryCharacterIsReadAsByAnotherParserWhereverItStands) {
+  JsonParser parser(8);
+  simdjson::dom::parser other;
+  for (std::size_t length = 1; length <= 34; ++length) {
+    for (std::size_t place = 0; place < length; ++place) {
+      for (int c = 0; c < 256; ++c) {
+        std::string text(length, 'a');
+        text[place] = static_cast<char>(c);
+        const std::string body = place % 2 == 0 ? "[\"" + text + "\"]" : "{\"" + text + "\":1}";
+        const auto parsed = parser.parse(body);
+        const auto known = other.parse(body);
+        ASSERT_EQ(parsed.ok(), known.error() == simdjson::SUCCESS) << body;
+        if (parsed) expect_same(**parsed, known.value_unsafe());
+      }
+    }
+  }
+}
+
 TEST(Json, OneValueAloneIsABodyAndNothingStandsBehindIt) {
   JsonParser parser(8);
   for (const std::string value : {"null", "true", "false", "1", "-2.5e3", "\"text\"", "\"\""}) {
@@ -439,6 +480,72 @@ TEST(ObjectReader, NullIsAbsent) {
   ObjectReader in(**body, "");
   EXPECT_EQ(in.text("answer"), std::nullopt);
   EXPECT_FALSE(in.finish().has_value());
+}
+
+// What a reader makes of an object.
+template <class Reader>
+auto read_fields(Reader& in, bool named, double high) {
+  const auto name = named ? in.required_text("name") : in.text("name");
+  const auto text = in.text("text");
+  if (text == "bad") in.fail("text", "got bad");
+  const auto share = in.in_range("share", 0.0, high);
+  const auto flag = in.flag("flag");
+  const Json* list = in.list("list");
+  const auto number = in.number("number");
+  const auto line = in.text("t\nxt");
+  return std::tuple(name, text, share, flag, list, number, line, in.text(""));
+}
+
+TEST(PlainReader, ReadsTheSameAsTheOtherOrNothing) {
+  static constexpr std::array<std::string_view, 8> kMembers{R"("name":"n")",    R"("text":"t")",  R"("share":0.5)",      R"("flag":true)",
+                                                            R"("list":[1,[]])", R"("number":-1)", R"("t\nxt":"\u00e9")", R"("":"")"};
+  static constexpr std::array<std::string_view, 9> kOdd{R"("name":null)", R"("text":"bad")", R"("share":2)",
+                                                        R"("flag":1)",    R"("list":{})",    R"("number":"1")",
+                                                        R"("naem":"n")",  R"("x":[])",       R"("flag":null)"};
+  JsonParser parser(8);
+  Random random(23);
+  int plain_ones = 0;
+  int refused_ones = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    std::vector<std::string_view> members;
+    for (const std::string_view member : kMembers) {
+      if (random.below(3) != 0) members.push_back(member);
+    }
+    if (members.empty()) members.push_back(kMembers[1]);
+    if (random.below(4) == 0) std::swap(members[random.below(members.size())], members[random.below(members.size())]);
+    if (random.below(4) == 0) members[random.below(members.size())] = kOdd[random.below(kOdd.size())];
+    std::string text;
+    for (const std::string_view member : members) text += (text.empty() ? "" : ",") + std::string(member);
+    text = random.below(50) == 0 ? "[]" : "{" + text + "}";
+    const auto parsed = parser.parse(text);
+    if (!parsed) continue;  // a key twice
+    const bool named = random.below(2) == 0;
+    const double high = random.below(4) == 0 ? 0.25 : 1.0;
+    PlainReader plain(**parsed);
+    ObjectReader thorough(**parsed, "");
+    const auto read = read_fields(plain, named, high);
+    const auto known = read_fields(thorough, named, high);
+    const bool refused = thorough.finish().has_value();
+    refused_ones += refused ? 1 : 0;
+    if (!plain.finish()) continue;
+    ++plain_ones;
+    ASSERT_FALSE(refused) << text;
+    ASSERT_TRUE(read == known) << text;
+  }
+  EXPECT_GT(plain_ones, 5'000);
+  EXPECT_GT(refused_ones, 5'000);
+}
+
+TEST(PlainReader, ReadsWhatIsPlain) {
+  JsonParser parser(8);
+  for (const std::string_view text : {R"({"name":"n","text":"t","share":0.5,"flag":true,"list":[],"number":1,"t\nxt":"x","":"y"})",
+                                      R"({"name":"n"})", R"({"name":"n","share":1,"number":-1})"}) {
+    const auto parsed = parser.parse(text);
+    ASSERT_TRUE(parsed.ok()) << text;
+    PlainReader plain(**parsed);
+    EXPECT_EQ(std::get<0>(read_fields(plain, true, 1.0)), "n");
+    EXPECT_TRUE(plain.finish()) << text;
+  }
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ std::int64_t steady_ms() {
 std::string_view endpoint_of(const Route* route) { return route == nullptr ? std::string_view("unknown") : route->pattern; }
 
 bool is_json(std::string_view content_type) {
+  if (content_type == http::Response::kJson) return true;  // as it mostly is
   const auto ends = [](char c) { return c == ';' || c == ' ' || c == '\t'; };
   const std::string_view type(content_type.begin(), std::find_if(content_type.begin(), content_type.end(), ends));
   constexpr std::array kTaken = {"application/json", "application/x-ndjson", "application/octet-stream"};
@@ -64,27 +65,28 @@ void App::handle(const http::Request& request, http::Reply reply) {
     answer->add_header("Allow", matched.allowed);
     return answer->send(refusal(405, "method_not_allowed", "method: expected " + matched.allowed));
   }
-  std::optional<Caller> caller = admit(request, *matched.route, *answer);
-  if (!caller) return;
+  Call call{request, std::move(matched.arguments), {}, std::move(answer)};
+  if (!admit(*matched.route, call)) return;
   if (!request.query.empty() && matched.route->knows_its_query()) {
-    if (auto fault = check_query(request.query, matched.route->query)) return answer->refuse(*fault);
+    if (auto fault = check_query(request.query, matched.route->query)) return call.answer->refuse(*fault);
   }
   if (!request.body.empty() && !matched.route->takes_body()) {
-    return answer->refuse(Fault{"", "body: got " + std::to_string(request.body.size()) + " bytes, expected none for this method and path"});
+    return call.answer->refuse(
+        Fault{"", "body: got " + std::to_string(request.body.size()) + " bytes, expected none for this method and path"});
   }
   if (matched.route->changes() && !request.body.empty() && !is_json(request.header("Content-Type").value_or(""))) {
-    return answer->send(refusal(415, "unsupported_media_type", "Content-Type: expected application/json"));
+    return call.answer->send(refusal(415, "unsupported_media_type", "Content-Type: expected application/json"));
   }
   const auto names_key = [](const http::Header& header) { return http::same_name(header.name, "Idempotency-Key"); };
   if (const auto keys = std::count_if(request.headers.begin(), request.headers.end(), names_key); keys > 1) {
-    return answer->send(refusal(400, "invalid_value", "Idempotency-Key: got " + std::to_string(keys) + " of them, expected one"));
+    return call.answer->send(refusal(400, "invalid_value", "Idempotency-Key: got " + std::to_string(keys) + " of them, expected one"));
   }
   if (const auto key = request.header("Idempotency-Key"); key && key->size() > kIdempotencyKeyBytesMax) {
-    return answer->send(refusal(
+    return call.answer->send(refusal(
         400, "invalid_value",
         "Idempotency-Key: got " + std::to_string(key->size()) + " bytes, expected at most " + std::to_string(kIdempotencyKeyBytesMax)));
   }
-  matched.route->handle(*this, {request, std::move(matched.arguments), std::move(*caller), std::move(answer)});
+  matched.route->handle(*this, call);
 }
 
 std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard) const {
@@ -109,36 +111,38 @@ Result<const access::Key*> App::key_of(const http::Request& request) const {
 }
 
 // Where there never was a key only this machine is served, and only programs: a page that a browser shows could otherwise teach the pool.
-std::optional<Caller> App::admit_local(const http::Request& request, const Route& route, Answer& answer) const {
+bool App::admit_local(const Route& route, Call& call) {
+  const http::Request& request = call.request;
   if (!request.peer_is_loopback) {
-    answer.send(refusal(403, "no_keys", "no key is configured, so only this machine is served; margin keys create makes one"));
-    return std::nullopt;
+    call.answer->send(refusal(403, "no_keys", "no key is configured, so only this machine is served; margin keys create makes one"));
+    return false;
   }
   const auto origin = request.header("Origin");
   const std::string_view host = request.header("Host").value_or("localhost");
   // A page of another local program has another port, and is not ours.
   const bool foreign = !http::is_loopback(http::without_port(host)) || (origin && !http::is_same_origin(*origin, host));
   if (route.scope && foreign) {
-    answer.send(refusal(403, "foreign_origin",
-                        "Host, Origin: expected this machine's own name, and no page but this server's, while no key is configured"));
-    return std::nullopt;
+    call.answer->send(refusal(403, "foreign_origin",
+                              "Host, Origin: expected this machine's own name, and no page but this server's, while no key is configured"));
+    return false;
   }
-  Caller caller{.source = "local", .name = "local"};
-  for (std::size_t i = 0; i < access::kScopeNames.size(); ++i) caller.scopes.add(static_cast<access::Scope>(i));
-  return caller;
+  call.caller.source = call.caller.name = "local";
+  for (std::size_t i = 0; i < access::kScopeNames.size(); ++i) call.caller.scopes.add(static_cast<access::Scope>(i));
+  return true;
 }
 
-std::optional<Caller> App::admit(const http::Request& request, const Route& route, Answer& answer) {
-  if (!route.scope) return Caller{};
+bool App::admit(const Route& route, Call& call) {
+  if (!route.scope) return true;
   const bool open_metrics = route.handle == show_metrics && parts_.config.server.metrics == config::MetricsAccess::kOpen;
-  if (open_metrics) return Caller{};
-  if (parts_.keys.empty()) return admit_local(request, route, answer);
+  if (open_metrics) return true;
+  if (parts_.keys.empty()) return admit_local(route, call);
 
-  const auto key = key_of(request);
+  Answer& answer = *call.answer;
+  const auto key = key_of(call.request);
   if (!key) {
     answer.add_header("WWW-Authenticate", "Bearer");
     answer.send(refusal(401, "invalid_api_key", "Authorization: expected Bearer and a valid key"));
-    return std::nullopt;
+    return false;
   }
   answer.belongs_to((*key)->id);
   const access::KeyGrant& grant = (*key)->grant;
@@ -146,16 +150,17 @@ std::optional<Caller> App::admit(const http::Request& request, const Route& rout
     answer.send(refusal(403, "missing_scope",
                         "key " + (*key)->id + ": has scopes " + grant.scopes.text() + ", expected " +
                             std::string(access::kScopeNames[static_cast<std::size_t>(*route.scope)])));
-    return std::nullopt;
+    return false;
   }
   const double rate = grant.requests_per_second > 0.0 ? grant.requests_per_second : parts_.config.limits.requests_per_second;
   if (const std::int64_t wait = limiter_.wait_ms((*key)->id, rate, steady_ms()); wait > 0) {
     metrics_.rate_limited();
     answer.send(too_early(wait, "rate_limit_exceeded", "key " + (*key)->id + ": too many requests, try again later"));
-    return std::nullopt;
+    return false;
   }
-  return Caller{
+  call.caller = {
       .key = (*key)->id, .tenant = grant.tenant, .source = (*key)->id, .name = grant.name, .weight = grant.weight, .scopes = grant.scopes};
+  return true;
 }
 
 void App::reload(config::Config config, access::KeyRing keys) {

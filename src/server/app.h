@@ -77,9 +77,9 @@ class App : public http::Handler {
  private:
   // Whose key came with the request.
   [[nodiscard]] Result<const access::Key*> key_of(const http::Request& request) const;
-  // nullopt: refused, and answered.
-  [[nodiscard]] std::optional<Caller> admit(const http::Request& request, const Route& route, Answer& answer);
-  [[nodiscard]] std::optional<Caller> admit_local(const http::Request& request, const Route& route, Answer& answer) const;
+  // Says in the call who its caller is. False: refused, and answered.
+  [[nodiscard]] bool admit(const Route& route, Call& call);
+  [[nodiscard]] static bool admit_local(const Route& route, Call& call);
 
   AppParts parts_;
   JsonParser parser_;

@@ -21,7 +21,7 @@ struct Caller {
 
   // Pools of a tenant are stored under its name, so nobody can name another's.
   [[nodiscard]] std::string prefix() const { return tenant.empty() ? "" : tenant + "/"; }
-  [[nodiscard]] std::string stored(std::string_view pool) const { return prefix().append(pool); }
+  [[nodiscard]] std::string stored(std::string_view pool) const { return tenant.empty() ? std::string(pool) : prefix().append(pool); }
   // The pool's name as this caller knows it.
   [[nodiscard]] std::string shown(std::string_view pool) const { return std::string(pool.substr(prefix().size())); }
   [[nodiscard]] bool owns(std::string_view pool) const { return pool.starts_with(prefix()); }

@@ -40,20 +40,49 @@ Error as_asked_vote(Error error) {
   return {ErrorCode::kInvalidArgument, error.message + ", expected one of " + known};
 }
 
-void read_response(ObjectReader& in, RecordedResponse& response, const config::Limits& limits) {
-  // Appended to nothing, cheaper than to replace it.
-  if (const auto model = in.required_text("model")) response.model.append(*model);
-  if (const auto answer = in.text("answer")) {
-    if (answer->size() > static_cast<std::size_t>(limits.answer_bytes)) {
-      in.fail("answer", "got " + std::to_string(answer->size()) + " bytes, expected at most " + std::to_string(limits.answer_bytes));
+// A response as the body says it. Recorded by conversion, which makes it where it stays.
+struct Said {
+  std::string_view model;
+  std::optional<std::string_view> answer;
+  std::optional<double> confidence;
+  std::string_view channel;
+  bool abstained = false;
+
+  explicit operator RecordedResponse() const {
+    RecordedResponse response;
+    // Appended to nothing, cheaper than to replace it.
+    response.model.append(model);
+    if (answer) {
+      response.answer_text.append(*answer);
+      response.answer = 0;
     }
-    response.answer_text.append(*answer);
-    response.answer = 0;
+    if (confidence) response.confidence.emplace(*confidence);
+    response.channel.append(channel);
+    response.abstained = abstained;
+    return response;
   }
-  response.confidence = in.in_range("confidence", 0.0, 1.0);
-  const auto channel = in.text("channel");
-  channel ? response.channel.append(*channel) : response.channel.append(kDefaultChannel);
-  response.abstained = in.flag("abstained").value_or(false);
+};
+
+template <class Reader>
+Said read_response(Reader& in, const config::Limits& limits) {
+  Said said;
+  said.model = in.required_text("model").value_or(std::string_view());
+  said.answer = in.text("answer");
+  if (said.answer && said.answer->size() > static_cast<std::size_t>(limits.answer_bytes)) {
+    in.fail("answer", "got " + std::to_string(said.answer->size()) + " bytes, expected at most " + std::to_string(limits.answer_bytes));
+  }
+  said.confidence = in.in_range("confidence", 0.0, 1.0);
+  said.channel = in.text("channel").value_or(kDefaultChannel);
+  said.abstained = in.flag("abstained").value_or(false);
+  return said;
+}
+
+// Of an object that is not plain.
+[[gnu::noinline]] std::pair<Said, std::optional<Fault>> read_any_response(const Json& item, std::size_t index,
+                                                                          const config::Limits& limits) {
+  ObjectReader in(item, "responses", index);
+  const Said said = read_response(in, limits);
+  return {said, in.finish()};
 }
 
 std::optional<Fault> read_responses(const Json* list, Asked& asked, const config::Limits& limits) {
@@ -65,15 +94,21 @@ std::optional<Fault> read_responses(const Json* list, Asked& asked, const config
   std::vector<RecordedResponse>& responses = asked.draft.decision.responses;
   responses.reserve(list->items().size());
   for (const Json& item : list->items()) {
-    ObjectReader in(item, "responses", responses.size());
-    read_response(in, responses.emplace_back(), limits);
-    if (auto fault = in.finish()) return fault;
+    PlainReader plain(item);
+    Said said = read_response(plain, limits);
+    if (!plain.finish()) {
+      const auto [other, fault] = read_any_response(item, responses.size(), limits);
+      if (fault) return fault;
+      said = other;
+    }
+    responses.emplace_back(said);
   }
   return std::nullopt;
 }
 
-std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Limits& limits) {
-  ObjectReader in(body, "");
+// All but the responses, whose list is returned, when there is one.
+template <class Reader>
+const Json* read_asked(Reader& in, Asked& asked) {
   DecisionMade& decision = asked.draft.decision;
   if (const auto pool = in.text("pool")) asked.pool = *pool;
   if (const auto task = in.text("task_id")) {
@@ -96,8 +131,17 @@ std::optional<Fault> read_asked(const Json& body, Asked& asked, const config::Li
   }
   if (const auto rate = in.in_range("audit_rate", 0.0, 1.0)) asked.draft.audits.rate = *rate;
   decision.probe = in.flag("probe").value_or(false);
-  const Json* responses = in.list("responses");
-  if (auto fault = in.finish()) return fault;
+  return in.list("responses");
+}
+
+std::optional<Fault> read_body(const Json& body, Asked& asked, const config::Limits& limits) {
+  PlainReader plain(body);
+  const Json* responses = read_asked(plain, asked);
+  if (!plain.finish()) {
+    ObjectReader in(body, "");
+    responses = read_asked(in, asked);  // what was read is read again
+    if (auto fault = in.finish()) return fault;
+  }
   return read_responses(responses, asked, limits);
 }
 
@@ -137,7 +181,7 @@ void decide(App& app, const Call& call) {
   const Json* body = server::body_of(app, call);
   if (body == nullptr) return;
   Asked asked;
-  if (auto fault = read_asked(*body, asked, app.config().limits)) return call.answer->refuse(*fault);
+  if (auto fault = read_body(*body, asked, app.config().limits)) return call.answer->refuse(*fault);
   DecisionMade& decision = asked.draft.decision;
   ServedPool* pool = find_pool(app, call, asked.pool);
   if (pool == nullptr) return;
