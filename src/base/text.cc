@@ -55,15 +55,15 @@ void write_three(char* to, std::uint64_t number) {
   std::memcpy(to, kThrees[number].data(), kThrees[number].size());
 }
 
-// A decimal in binary: what stands before its point, and 64 bits of what stands behind it. A thousand times that brings three digits before
-// the point.
+// A decimal in binary: what stands before its point, and 64 bits of what stands behind it. A thousand times the latter brings three digits
+// before the point. Made of at most 10^9 parts, it is by less than 10^9 / 2^64 too large, which is less than one in its last digit.
 __extension__ using Fixed = unsigned __int128;
 constexpr Fixed kThousandth = 18'446'744'073'709'552;  // 2^64 / 10^3, rounded up
 constexpr Fixed kMillionth = 18'446'744'073'710;       // 2^64 / 10^6
 std::uint64_t before_point(Fixed fixed) { return static_cast<std::uint64_t>(fixed >> 64); }
 Fixed thousandfold(Fixed fixed) { return Fixed{static_cast<std::uint64_t>(fixed)} * 1000; }
 
-// Behind the last digit of a fraction that counts; there is one.
+// Behind the last digit of a fraction that counts, or its point.
 char* without_zeros(char* end) {
   while (end[-1] == '0') --end;
   return end;
@@ -93,7 +93,14 @@ char* write_places(char* to, Fixed millionths, std::uint64_t rest) {
 }
 
 [[gnu::noinline]] char* write_large(char* to, Fixed millionths, std::uint64_t rest) {
-  return write_places(std::to_chars(to, to + 4, before_point(millionths)).ptr, millionths, rest);
+  const std::uint64_t ones = before_point(millionths);
+  if (ones < 100) {
+    write_pair(to, ones);
+    return write_places(to + 2, millionths, rest);
+  }
+  if (ones == 1000) *to++ = '1';  // the largest of all, rounded
+  write_three(to, ones % 1000);
+  return write_places(to + 3, millionths, rest);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "base/json_writer.h"
 #include "base/write_plain.h"
@@ -100,24 +101,20 @@ TEST(TextTest, RoundedNumbersHaveTheDigitsOfTheirUnits) {
     text.erase(text.find_last_not_of('0') + 1);
     return (value < 0.0 ? "-" : "") + std::to_string(units / kOne) + (text == "." ? "" : text);
   };
-  const auto expect_same = [&](double value) {
-    char buffer[kRoundedMax];
-    const double size = std::fabs(value);
-    if (size < 1e-4 || size >= 1e3) return;
-    ASSERT_EQ(std::string(buffer, write_rounded(buffer, value)), plainly(value)) << shortest(value);
-  };
+  std::vector<double> values;
   Random random(5);
   for (int i = 0; i < 300'000; ++i) {
     const double any = random.uniform() * std::pow(10.0, static_cast<double>(random.below(8)) - 4.0);
     // A decimal of few places, or of many nines or zeros.
     const double places = std::pow(10.0, static_cast<double>(random.below(13)));
     const double few = std::round(any * places) / places;
-    for (const double value : {any, few, few - 1e-12, few + 1e-12, std::nextafter(few, 0.0), -few, std::floor(any)}) expect_same(value);
+    values.insert(values.end(), {any, few, few - 1e-12, few + 1e-12, std::nextafter(few, 0.0), -few, std::floor(any)});
   }
-  for (int i = 0; i < 1'000'000; i += 7) {
-    expect_same(i / 1e6);
-    expect_same(1.0 + i / 1e12);
-    expect_same(999.0 + i / 1e6);
+  for (int i = 0; i < 1'000'000; i += 7) values.insert(values.end(), {i / 1e6, 1.0 + i / 1e12, 999.0 + i / 1e6});
+  for (const double value : values) {
+    if (std::fabs(value) < 1e-4 || std::fabs(value) >= 1e3) continue;
+    char buffer[kRoundedMax];
+    ASSERT_EQ(std::string(buffer, write_rounded(buffer, value)), plainly(value)) << shortest(value);
   }
 }
 
@@ -161,6 +158,18 @@ TEST(JsonWriterTest, PutsCommasAndEscapesWhereTheyBelong) {
       R"({"n":3,"list":[0.25,"plain","a\"\u000a",null,true],"odd\"key":{},"empty":[],"nothing":"","gone":null,"big":1e+300})";
   EXPECT_EQ(out.str(), expected);
   EXPECT_EQ(out.take(), expected);
+}
+
+TEST(JsonWriterTest, TextsOfAnySizeFindRoom) {
+  JsonWriter out;
+  std::string expected;
+  out.open('[');
+  for (std::size_t i = 0; i < 2'000; ++i) {
+    const std::string text(i * 7 % 41, 'x');
+    out.text(text);
+    expected += (i == 0 ? "[\"" : ",\"") + text + '"';
+    ASSERT_EQ(out.str(), expected);
+  }
 }
 
 }  // namespace
