@@ -97,55 +97,36 @@ void put(const std::pair<std::string, std::streamoff>& place, char byte) {
   file.put(byte);
 }
 
-// One file of the tail waits for another program, and the second has a damaged event.
-class DamagedTailTest : public SqliteCommitTest {
- protected:
-  void TearDown() override { sqlite3_close(other_); }
-
-  // `more`: events behind the first of the second file.
-  void damage(std::uint64_t more) {
-    open({.durability = Durability::kProcess, .busy_wait = std::chrono::seconds(60)});
-    ASSERT_EQ(sqlite3_open(path().c_str(), &other_), SQLITE_OK);
-    sqlite3_busy_timeout(other_, 10'000);
-    ASSERT_EQ(sqlite3_exec(other_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-    std::jthread settling([&] { static_cast<void>(log_->settle()); });
-    while (std::filesystem::file_size(path() + ".tail1") == 0) {
-      commit(events_, events_ + 1);
-      ++events_;
-    }
-    commit(events_, events_ + more);
-    events_ += more;
-    place_ = place_in_tail(path(), "model " + std::to_string(events_ - 2));
-    ASSERT_EQ(place_.first, path() + ".tail1");
-    put(place_, 'M');
-    sqlite3_close(std::exchange(other_, nullptr));
+TEST_F(SqliteCommitTest, ATailThatCannotBeReadBackIsNotEmptied) {
+  open({.durability = Durability::kProcess, .busy_wait = std::chrono::seconds(60)});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10'000);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  // The first file waits for the other program, so the second is not read yet.
+  std::uint64_t events = 0;
+  std::jthread settling([&] { static_cast<void>(log_->settle()); });
+  while (std::filesystem::file_size(path() + ".tail1") == 0) {
+    commit(events, events + 1);
+    ++events;
   }
-
-  sqlite3* other_ = nullptr;
-  std::uint64_t events_ = 0;
-  std::pair<std::string, std::streamoff> place_;
-};
-
-TEST_F(DamagedTailTest, ThatCannotBeReadBackIsNotEmptied) {
-  damage(30'000);
+  for (const std::uint64_t end = events + 3; events < end; ++events) commit(events, events + 1);
+  const auto place = place_in_tail(path(), "model " + std::to_string(events - 2));
+  ASSERT_EQ(place.first, path() + ".tail1");
+  put(place, 'M');
+  sqlite3_close(other);
+  settling.join();
   const Status settled = log_->settle();
   ASSERT_FALSE(settled.ok()) << "what was acknowledged would be gone";
   EXPECT_EQ(settled.error().code, ErrorCode::kCorrupt);
-  const auto refused = append_now(*log_, "p", numbered_event(events_));
+  const auto refused = append_now(*log_, "p", numbered_event(events));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
   EXPECT_NE(refused.error().message.find("the tail is damaged"), std::string::npos) << refused.error().message;
-  put(place_, 'm');
+  put(place, 'm');
   EXPECT_TRUE(log_->settle().ok());
-  EXPECT_EQ(log_->read("p", 0, 100'000)->size(), events_);
-  append(events_, events_ + 1);
-}
-
-TEST_F(DamagedTailTest, OfWhichEverythingIsAtHandIsNotReadBack) {
-  damage(3);
-  EXPECT_TRUE(log_->settle().ok());
-  EXPECT_EQ(log_->read("p", 0, 100'000)->size(), events_);
-  append(events_, events_ + 1);
+  EXPECT_EQ(log_->read("p", 0, 100'000)->size(), events);
+  append(events, events + 1);
 }
 
 std::atomic<int> disk_failures = 0;

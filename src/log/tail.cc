@@ -31,8 +31,7 @@ constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
 // What the disk must have room for before commits are tried again.
 constexpr std::size_t kProbeBytes = std::size_t{64} << 10;
-// So much of a file is held at hand, so that what is carried over at once need not be read back; a longer one is.
-constexpr std::size_t kAtHandMax = std::size_t{2} << 20;
+constexpr std::size_t kWriteRoomKept = std::size_t{1} << 20;
 
 std::string head_of(std::uint64_t turn, const Digest& store) {
   std::string head(kMagic);
@@ -79,15 +78,6 @@ TailReader::TailReader(int file, const Digest& store, Options options)
   struct stat found {};
   if (file < 0 || fstat(file, &found) != 0) return;
   file_bytes_ = std::min(static_cast<std::uint64_t>(found.st_size), options.bytes_max);
-  read_head(store);
-}
-
-TailReader::TailReader(std::string_view bytes, const Digest& store)
-    : given_(bytes.data()), file_bytes_(bytes.size()), read_(bytes.size()), at_hand_(bytes.size()) {
-  read_head(store);
-}
-
-void TailReader::read_head(const Digest& store) {
   if (!fill(kTailHead)) return;
   if (at_hand(0).starts_with(kMagic)) format_ = integer_at<std::uint32_t>(at_hand(0), kMagic.size());
   const auto turn = integer_at<std::uint64_t>(at_hand(0), kMagic.size() + 8);
@@ -147,11 +137,7 @@ void TailReader::take_apart(std::string_view frame) {
 std::span<const TailRecord> TailReader::next(std::size_t bytes_min) {
   records_.clear();
   if (turn_ == 0) return {};
-  if (given_ != nullptr) {
-    given_ += taken_;
-  } else {
-    std::memmove(room_.data(), room_.data() + taken_, at_hand_ - taken_);
-  }
+  std::memmove(room_.data(), room_.data() + taken_, at_hand_ - taken_);
   at_hand_ -= taken_;
   taken_ = 0;
   while (taken_ < bytes_min && take_frame()) {
@@ -231,60 +217,49 @@ Status Tail::append(std::span<const Waiting> batch) {
   const std::lock_guard lock(mutex_);
   File& file = files_[written_];
   const bool begins = file.length == 0;
-  std::string& bytes = file.at_hand;
   if (begins) {
     file.turn = ++turns_;
-    file.clear();
-    bytes = head_of(file.turn, store_);
-    file.chain = chain_of(bytes, 0);
+    file.last_page = head_of(file.turn, store_);
+    file.chain = chain_of(file.last_page, 0);
     file.length = kTailHead;
   }
-  const std::size_t frame = bytes.size();
-  std::size_t content = 0;
-  for (const Waiting& item : batch) content += kEventHead + item.pool.size() + item.bytes.size();
-  MARGIN_CHECK(content <= std::numeric_limits<std::uint32_t>::max(), "the queue bounds what waits");
-  put_integer(bytes, std::uint64_t{0});
-  put_integer(bytes, static_cast<std::uint32_t>(content));
-  put_integer(bytes, static_cast<std::uint32_t>(batch.size()));
+  room_ = file.last_page;
+  const std::size_t frame = room_.size();
+  std::size_t bytes = 0;
+  for (const Waiting& item : batch) bytes += kEventHead + item.pool.size() + item.bytes.size();
+  MARGIN_CHECK(bytes <= std::numeric_limits<std::uint32_t>::max(), "the queue bounds what waits");
+  room_.reserve(frame + kFrameHead + bytes + kPageBytes);
+  put_integer(room_, std::uint64_t{0});
+  put_integer(room_, static_cast<std::uint32_t>(bytes));
+  put_integer(room_, static_cast<std::uint32_t>(batch.size()));
   for (const Waiting& item : batch) {
-    put_integer(bytes, item.offset);
-    put_integer(bytes, item.id.high);
-    put_integer(bytes, item.id.low);
-    put_integer(bytes, item.time_ms);
-    put_integer(bytes, static_cast<std::uint32_t>(item.pool.size()));
-    put_integer(bytes, static_cast<std::uint32_t>(item.bytes.size()));
-    bytes += item.pool;
-    bytes += item.bytes;
+    put_integer(room_, item.offset);
+    put_integer(room_, item.id.high);
+    put_integer(room_, item.id.low);
+    put_integer(room_, item.time_ms);
+    put_integer(room_, static_cast<std::uint32_t>(item.pool.size()));
+    put_integer(room_, static_cast<std::uint32_t>(item.bytes.size()));
+    room_ += item.pool;
+    room_ += item.bytes;
   }
-  const std::uint64_t chain = chain_of(std::string_view(bytes).substr(frame + kChecksum), file.chain);
-  std::memcpy(bytes.data() + frame, &chain, sizeof chain);
-  const std::size_t end = bytes.size();
-  bytes.resize((end + kPageBytes - 1) / kPageBytes * kPageBytes);
-  const std::size_t page = frame / kPageBytes * kPageBytes;
-  const bool written = write_all(file.descriptor.get(), std::string_view(bytes).substr(page), file.at_hand_from + page);
-  if (!written) {
+  const std::uint64_t chain = chain_of(std::string_view(room_).substr(frame + kChecksum), file.chain);
+  std::memcpy(room_.data() + frame, &chain, sizeof chain);
+  const std::size_t end = room_.size();
+  room_.resize((end + kPageBytes - 1) / kPageBytes * kPageBytes);
+  if (!write_all(file.descriptor.get(), room_, file.length - file.last_page.size())) {
     const std::string why = why_not_written();
-    bytes.resize(frame);
     if (begins) file.length = 0;
     // Of what was written before it failed, all that matters may be there.
     static_cast<void>(ftruncate(file.descriptor.get(), static_cast<off_t>(file.length)) == 0);
     return {ErrorCode::kUnavailable, why};
   }
-  bytes.resize(end);
   file.length += end - frame;
   file.chain = chain;
+  file.last_page.assign(room_, end / kPageBytes * kPageBytes, end % kPageBytes);
   file.unsynced = true;
-  if (end > kAtHandMax) {
-    const std::size_t pages = end / kPageBytes * kPageBytes;
-    file.at_hand_from += pages;
-    bytes = bytes.substr(pages);  // whose room is no longer needed is given back
-  }
+  // The room of a large commit is given back.
+  if (room_.capacity() > kWriteRoomKept) room_ = {};
   return {};
-}
-
-void Tail::File::clear() {
-  at_hand.clear();
-  at_hand_from = 0;
 }
 
 // Zeros behind the last page that is written: whoever reads the file takes them for its end, and the next commit stands in their place.
@@ -331,12 +306,7 @@ Tail::HandedOver Tail::hand_over() {
   const bool before = files_[other].length != 0;
   const std::size_t file = before ? other : written_;
   if (!before) written_ = other;
-  const File& handed = files_[file];
-  return {.file = file,
-          .descriptor = handed.descriptor.get(),
-          .length = handed.length,
-          .empty = handed.length == 0,
-          .bytes = handed.at_hand_from == 0 ? std::string_view(handed.at_hand) : std::string_view()};
+  return {.file = file, .descriptor = files_[file].descriptor.get(), .length = files_[file].length, .empty = files_[file].length == 0};
 }
 
 bool Tail::release(const HandedOver& handed, bool erase) {
@@ -351,7 +321,7 @@ bool Tail::release(const HandedOver& handed, bool erase) {
     static_cast<void>(write_all(file.descriptor.get(), {kNothing.data(), kNothing.size()}, 0));
   }
   file.length = 0;
-  file.clear();
+  file.last_page.clear();
   return erased;
 }
 

@@ -48,8 +48,6 @@ class TailReader {
   // A file that is not there, is empty or belongs to another store has no records. The descriptor must stay open.
   TailReader(int file, const Digest& store, Options options);
   TailReader(int file, const Digest& store) : TailReader(file, store, Options()) {}
-  // The same of a file whose bytes are at hand, and stay there.
-  TailReader(std::string_view bytes, const Digest& store);
 
   // Each turn of writing has the next number; 0: nothing is in it.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
@@ -68,17 +66,13 @@ class TailReader {
  private:
   // Until so many bytes behind those that were taken are at hand. False: the file ends before.
   bool fill(std::size_t bytes);
-  void read_head(const Digest& store);
-  [[nodiscard]] std::string_view at_hand(std::size_t from) const {
-    return {(given_ != nullptr ? given_ : room_.data()) + from, at_hand_ - from};
-  }
+  [[nodiscard]] std::string_view at_hand(std::size_t from) const { return {room_.data() + from, at_hand_ - from}; }
   // The next frame, which is then at hand. False: there is none, or it is not whole.
   bool take_frame();
   // The records of a frame that is whole.
   void take_apart(std::string_view frame);
 
-  int file_ = -1;
-  const char* given_ = nullptr;  // the bytes at hand, where they were given
+  int file_;
   std::uint64_t file_bytes_ = 0;
   std::uint32_t format_ = 0;
   std::uint64_t turn_ = 0;
@@ -134,7 +128,6 @@ class Tail {
     int descriptor = -1;
     std::uint64_t length = 0;
     bool empty = true;
-    std::string_view bytes{};  // all of them, where they are still at hand; valid until it is released
   };
   [[nodiscard]] HandedOver hand_over();
   // Its events are in the store. `erase`: no byte of them stays in it; false: that cannot be done.
@@ -147,11 +140,8 @@ class Tail {
     std::uint64_t turn = 0;
     std::uint64_t length = 0;  // 0: empty, without a head
     std::uint64_t chain = 0;
-    std::string at_hand;             // its last bytes, from the start of a page on: all of them unless there are many
-    std::uint64_t at_hand_from = 0;  // where they are in the file
+    std::string last_page;  // the bytes behind the last whole page
     bool unsynced = false;
-
-    void clear();
   };
 
   Digest store_{};
@@ -159,6 +149,7 @@ class Tail {
   std::array<File, kTailFiles> files_;
   std::size_t written_ = 0;  // which of them
   std::uint64_t turns_ = 0;
+  std::string room_;  // in which a write is put together
 };
 
 }  // namespace margin::internal

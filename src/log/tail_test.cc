@@ -117,40 +117,6 @@ TEST_F(TailTest, TheFilesTakeTurns) {
   EXPECT_EQ(tail_.bytes(), 0U);
 }
 
-TEST_F(TailTest, WhatIsAtHandIsTheFileUnlessItIsLong) {
-  Random random(5);
-  std::size_t whole = 0;
-  std::size_t not_whole = 0;
-  for (int turn = 0; turn < 12; ++turn) {
-    const std::uint64_t commits = turn % 3 == 0 ? 4'000 : 1 + random.below(500);
-    for (std::uint64_t i = 0; i < commits; ++i) append(1 + random.below(3), 1 + random.below(500));
-    const Tail::HandedOver handed = tail_.hand_over();
-    const std::string file = bytes_of(handed.file).substr(0, handed.length);
-    ASSERT_EQ(file.size(), handed.length);
-    if (handed.bytes.empty()) {
-      EXPECT_GT(file.size(), std::size_t{2} << 20);
-      ++not_whole;
-    } else {
-      EXPECT_TRUE(handed.bytes == file);
-      ++whole;
-    }
-    TailReader at_hand(handed.bytes, kStore);
-    TailReader read(handed.descriptor, kStore, {.bytes_max = handed.length});
-    const auto wanted = read.next(std::numeric_limits<std::size_t>::max());
-    const auto found = at_hand.next(std::numeric_limits<std::size_t>::max());
-    EXPECT_EQ(read.end(), handed.length);
-    if (!handed.bytes.empty()) {
-      EXPECT_EQ(at_hand.end(), handed.length);
-      EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), found.begin(), found.end(), [](const TailRecord& left, const TailRecord& right) {
-        return left.id == right.id && left.bytes == right.bytes && left.pool == right.pool && left.offset == right.offset;
-      }));
-    }
-    tail_.release(handed, false);
-  }
-  EXPECT_GE(whole, 4);
-  EXPECT_GE(not_whole, 1);
-}
-
 // A commit that ends with its page has no zeros behind it, but a whole frame of the turn before.
 TEST_F(TailTest, WhatAnEarlierTurnLeftBehindIsNotRead) {
   append(1, 4096U - 100);

@@ -242,10 +242,8 @@ Status TailedWriter::carry_over(Left left) {
 }
 
 Status TailedWriter::add(const Tail::HandedOver& file) {
-  TailReader reader = file.bytes.empty()
-                          ? TailReader(file.descriptor, acknowledged_.store,
-                                       {.room = std::move(room_), .bytes_max = file.length, .breathe = [this] { breathe(); }})
-                          : TailReader(file.bytes, acknowledged_.store);
+  TailReader reader(file.descriptor, acknowledged_.store,
+                    {.room = std::move(room_), .bytes_max = file.length, .breathe = [this] { breathe(); }});
   Status status;
   for (std::span<const TailRecord> records;
        status.ok() && !(records = reader.next(std::clamp(tail_.length() / kPieceShare, kPieceBytes, kPieceBytesMax))).empty();) {
