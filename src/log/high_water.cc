@@ -1,8 +1,11 @@
 #include "log/high_water.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -13,7 +16,7 @@
 namespace margin::internal {
 namespace {
 
-constexpr std::size_t kBodyBytes = HighWater::kBytes - 16;  // before their digest
+constexpr std::size_t kBodyBytes = HighWater::kPlaceBytes - 16;  // before their digest
 
 std::string encoded(const Acknowledged& acknowledged) {
   Encoder out;
@@ -25,6 +28,17 @@ std::string encoded(const Acknowledged& acknowledged) {
   out.integer(digest.high);
   out.integer(digest.low);
   return out.take();
+}
+
+std::optional<Acknowledged> decoded(std::string_view bytes) {
+  Decoder in(bytes);
+  Acknowledged acknowledged;
+  acknowledged.store = {in.integer<std::uint64_t>(), in.integer<std::uint64_t>()};
+  acknowledged.records = in.integer<std::uint64_t>();
+  acknowledged.on_disk = in.flag();
+  const Digest digest = {in.integer<std::uint64_t>(), in.integer<std::uint64_t>()};
+  if (!in.finish("").ok() || digest != digest_of(bytes.substr(0, kBodyBytes))) return std::nullopt;
+  return acknowledged;
 }
 
 }  // namespace
@@ -50,10 +64,25 @@ Status check_acknowledged(const std::string& path, const std::optional<Acknowled
   return {};
 }
 
+void HighWater::Unmap::operator()(char* bytes) const { munmap(bytes, kBytes); }
+
 Result<HighWater> HighWater::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) return {ErrorCode::kNotFound, path + ": cannot be made: " + std::strerror(errno)};
-  return HighWater(descriptor);
+  HighWater opened(descriptor);
+  opened.map();
+  return opened;
+}
+
+void HighWater::map() {
+  // All of it must be there, with room on the disk: what is mapped cannot tell that there is none.
+  struct stat found {};
+  if (fstat(file_.get(), &found) != 0) return;
+  const std::size_t size = std::min(static_cast<std::size_t>(found.st_size), kBytes);
+  const std::string missing(kBytes - size, '\0');
+  if (pwrite(file_.get(), missing.data(), missing.size(), static_cast<off_t>(size)) != static_cast<ssize_t>(missing.size())) return;
+  void* const bytes = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (bytes != MAP_FAILED) mapped_.reset(static_cast<char*>(bytes));
 }
 
 std::optional<Acknowledged> HighWater::read(const std::string& path) {
@@ -63,20 +92,31 @@ std::optional<Acknowledged> HighWater::read(const std::string& path) {
 
 std::optional<Acknowledged> HighWater::read() const {
   std::array<char, kBytes> bytes{};
-  if (pread(file_.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return std::nullopt;
-  Decoder in({bytes.data(), bytes.size()});
-  Acknowledged acknowledged;
-  acknowledged.store = {in.integer<std::uint64_t>(), in.integer<std::uint64_t>()};
-  acknowledged.records = in.integer<std::uint64_t>();
-  acknowledged.on_disk = in.flag();
-  const Digest digest = {in.integer<std::uint64_t>(), in.integer<std::uint64_t>()};
-  if (!in.finish("").ok() || digest != digest_of({bytes.data(), kBodyBytes})) return std::nullopt;
-  return acknowledged;
+  const ssize_t size = pread(file_.get(), bytes.data(), bytes.size(), 0);
+  std::optional<Acknowledged> latest;
+  for (std::size_t place = 0; size >= static_cast<ssize_t>((place + 1) * kPlaceBytes); ++place) {
+    const auto found = decoded({bytes.data() + place * kPlaceBytes, kPlaceBytes});
+    if (found && (!latest || found->records > latest->records)) latest = found;
+  }
+  return latest;
 }
 
 void HighWater::write(const Acknowledged& acknowledged) {
   const std::string bytes = encoded(acknowledged);
-  static_cast<void>(pwrite(file_.get(), bytes.data(), bytes.size(), 0) < 0);
+  put(next_, bytes);
+  next_ = 1 - next_;
+  if (on_disk_ == acknowledged.on_disk) return;
+  // The first, and one that does not say more but something else: whichever of the two is read.
+  put(next_, bytes);
+  on_disk_ = acknowledged.on_disk;
+}
+
+void HighWater::put(std::size_t place, std::string_view bytes) {
+  if (mapped_ != nullptr) {
+    std::memcpy(mapped_.get() + place * kPlaceBytes, bytes.data(), bytes.size());
+  } else {
+    static_cast<void>(pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(place * kPlaceBytes)) < 0);
+  }
 }
 
 }  // namespace margin::internal

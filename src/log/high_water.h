@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "log/descriptor.h"
 #include "margin/digest.h"
@@ -24,11 +26,14 @@ struct Acknowledged {
 [[nodiscard]] Status check_acknowledged(const std::string& path, const std::optional<Acknowledged>& before, const Acknowledged& now,
                                         std::string& warning);
 
-// Written after each commit, without waiting for the disk: after a power failure it may say too little, never too much.
+// Written after each commit, without waiting for the disk: after a power failure it may say too little, never too much. The file is mapped,
+// as SQLite maps its index of the journal: a call for each commit would cost as much as the commit.
 class HighWater {
  public:
-  // What stands behind them is not read; the lease writes there who has the store (log/lease.h).
-  static constexpr std::size_t kBytes = 16 + 8 + 1 + 16;
+  // Two places take turns, so that one is whole whenever the process is killed. What stands behind them is not read; the lease writes there
+  // who has the store (log/lease.h).
+  static constexpr std::size_t kPlaceBytes = 16 + 8 + 1 + 16;
+  static constexpr std::size_t kBytes = 2 * kPlaceBytes;
 
   HighWater() = default;
   // Opens PATH, made if it is not there. kNotFound: it cannot be.
@@ -38,12 +43,23 @@ class HighWater {
   [[nodiscard]] std::optional<Acknowledged> read() const;
   // The same of a file that may not be there, without making it.
   [[nodiscard]] static std::optional<Acknowledged> read(const std::string& path);
-  // A failure is not reported: the file then says too little, and the next write mends it.
+  // A failure is not reported: the file then says too little, and the next write mends it. Until the file is opened anew no write may say
+  // less than the one before.
   void write(const Acknowledged& acknowledged);
 
  private:
+  struct Unmap {
+    void operator()(char* bytes) const;
+  };
+
   explicit HighWater(int descriptor) : file_(descriptor) {}
+  void map();
+  void put(std::size_t place, std::string_view bytes);
+
   Descriptor file_;
+  std::unique_ptr<char, Unmap> mapped_;  // none: the file cannot be mapped, and is written by calls
+  std::optional<bool> on_disk_;          // as both places say
+  std::size_t next_ = 0;                 // place
 };
 
 }  // namespace margin::internal
