@@ -16,8 +16,9 @@
 namespace margin::http {
 namespace {
 
-// So many sockets are served in one turn; others wait for the next.
-constexpr int kTurnMax = 128;
+// So many sockets are served in one turn; others wait for the next. All of a turn are answered at its end: where many come at once, after
+// the machine stood still for a moment, the first should not wait for the last. Fewer would cost the processor more.
+constexpr int kTurnMax = 8;
 // So many turns follow each other, and so many sockets are served in them at the least, before accepting and timers have theirs.
 constexpr int kRoundsMax = 16;
 constexpr std::size_t kServedMax = 128;
