@@ -421,7 +421,7 @@ void Service::can_revert(ServedPool& pool, std::string source, std::function<voi
   const Event revert{.id = new_id(), .body = OutcomeReverted{.feedback = {}, .source = std::move(source)}};
   background_.run([this, &pool, alive = alive_, name = pool.name(), earliest = *earliest, revert, answer = std::move(answer)] {
     const auto then = std::make_shared<Result<Held>>(held_at(log_, name, earliest, revert));
-    options_.post([this, &pool, alive, then, answer] {
+    options_.post([&pool, alive, then, answer] {
       if (!*alive) return;
       if (!then->ok()) return answer(then->error());
       for (const auto& [feedback, decision] : **then) {
