@@ -130,8 +130,9 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     if constexpr (kFixed) {
       const Prepared& prepared = prepared_[model];
       if (prepared.version == version_) {
-        const Lanes& with_band = prepared.with_band[static_cast<std::size_t>(band_of(confidence, bands()))];
-        return forecast_with(model, with_band, prepared.plain, confidence).closing.final;
+        Forecast forecast = stated(model, confidence);
+        close(forecast, prepared.with_band[static_cast<std::size_t>(band_of(confidence, bands()))], prepared.plain);
+        return forecast.closing.final;
       }
     }
     return forecast(model, confidence).closing.final;
@@ -468,23 +469,26 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   }
 
   [[nodiscard]] Forecast forecast_from(ModelId model, const Pair* counters, double confidence) const {
+    Forecast forecast = stated(model, confidence);
     const Factors factors = factors_of(counters, static_cast<std::size_t>(band_of(confidence, bands())));
-    Forecast forecast = forecast_with(model, factors.with_band, plain_accuracy(counters), confidence);
     forecast.with_model = factors.with_model;
+    close(forecast, factors.with_band, plain_accuracy(counters));
     return forecast;
   }
 
-  // All but `with_model`.
-  [[nodiscard]] Forecast forecast_with(ModelId model, const Lanes& with_band, double plain, double confidence) const {
+  // What a forecast takes of the stated confidence. It comes first: nothing else has to wait for as long.
+  [[nodiscard]] Forecast stated(ModelId model, double confidence) const {
     Forecast forecast;
-    const double stated = stated_odds(confidence);
-    forecast.coordinate = kLine ? StatedCurve::coordinate(stated) : 0.0;
+    const double odds = stated_odds(confidence);
+    forecast.coordinate = kLine ? StatedCurve::coordinate(odds) : 0.0;
     forecast.tempered =
-        odds_experts(odds_.with_model(odds_.with_pool(stated, root_count()), model), curve_.model(model).line, forecast.coordinate);
+        odds_experts(odds_.with_model(odds_.with_pool(odds, root_count()), model), curve_.model(model).line, forecast.coordinate);
     forecast.powers = powers(confidence);
+    return forecast;
+  }
+  void close(Forecast& forecast, const Lanes& with_band, double plain) const {
     forecast.experts = clipped_at_one(with_band, forecast.powers);
     forecast.closing = closing_.apply(mixture(forecast.experts, forecast.tempered), plain, resolution_);
-    return forecast;
   }
 
   [[nodiscard]] Factors factors_of(const Pair* counters, std::size_t k) const {

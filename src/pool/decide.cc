@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kPrimary = "primary";  // in the place of a vote's name
 
-// Most pools ask the same models again, and many ask several times before they learn. Where one does not, this rarely it costs little.
+// Most pools ask the same models again, and many do so several times before they learn. To the others one decision in so many costs little.
 constexpr std::uint64_t kPreparedEvery = 8;
 
 // Enough for what a decision on some forty responses needs until it is made.
