@@ -130,7 +130,9 @@ TEST_F(RecordEncodingTest, WhatAnOlderMarginKeptGivesTheSamePool) {
     const auto restored = Pool::restore(wide);
     ASSERT_TRUE(restored.ok()) << "seed " << seed << ": " << restored.error().message;
     EXPECT_EQ(restored->snapshot(), packed) << "seed " << seed;
-    for (const auto& record : (*internal::PoolState::load(packed))->decisions) {
+    const auto state = internal::PoolState::load(packed);
+    ASSERT_TRUE(state.ok());
+    for (const auto& record : (*state)->decisions) {
       audited += record.later->audits.size();
       heard += record.later->opinions.size();
     }
