@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +25,15 @@ void must(bool holds) {
   if (!holds) std::abort();
 }
 
+// libFuzzer looks at its clock by a signal every few seconds, which interrupts whoever waits.
+template <typename Call>
+ssize_t uninterrupted(Call call) {
+  ssize_t result = 0;
+  do result = call();
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
 struct Answer {
   int status = 0;
   std::string body;
@@ -38,13 +48,13 @@ class Client {
         "POST " + std::string(path) +
         " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
         std::string(body);
-    must(write(socket_, request.data(), request.size()) == static_cast<ssize_t>(request.size()));
+    must(uninterrupted([&] { return write(socket_, request.data(), request.size()); }) == static_cast<ssize_t>(request.size()));
     std::string reply;
     std::size_t head = std::string::npos;
     std::size_t length = 0;
     while (head == std::string::npos || reply.size() < head + length) {
       char some[65536];
-      const ssize_t got = read(socket_, some, sizeof some);
+      const ssize_t got = uninterrupted([&] { return read(socket_, some, sizeof some); });
       must(got > 0);
       reply.append(some, static_cast<std::size_t>(got));
       if (head == std::string::npos && (head = reply.find("\r\n\r\n")) != std::string::npos) {
