@@ -1,159 +1,8 @@
-// The service over a memory log: what is applied when, what a failing store leaves, what reverts and restarts come to.
-#include "service/service.h"
-
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-
-#include "log/memory_log.h"
-#include "log/recovery.h"
+// The service over a memory log: what is applied when, what a failing store leaves, what reverts come to.
+#include "service/service_fixture.h"
 
 namespace margin::service {
 namespace {
-
-// A loop that runs where the test stands.
-class TestLoop {
- public:
-  void post(std::function<void()> work) {
-    const std::lock_guard lock(mutex_);
-    work_.push_back(std::move(work));
-    posted_.notify_all();
-  }
-  // Runs what is posted until `done` says so; a minute is for ever.
-  void run_until(const std::function<bool()>& done) {
-    while (!done()) {
-      std::unique_lock lock(mutex_);
-      ASSERT_TRUE(posted_.wait_for(lock, std::chrono::minutes(1), [this] { return !work_.empty(); })) << "nothing happens any more";
-      const std::function<void()> next = std::move(work_.front());
-      work_.pop_front();
-      lock.unlock();
-      next();
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable posted_;
-  std::deque<std::function<void()>> work_;
-};
-
-// A log that keeps no snapshots while it is told so.
-class TestLog final : public MemoryLog {
- public:
-  using EventLog::keep_snapshot;
-  Status keep_snapshot(std::string_view pool, SnapshotToKeep snapshot, const Pause& pause) override {
-    if (full) return {ErrorCode::kUnavailable, "the disk is full"};
-    return MemoryLog::keep_snapshot(pool, std::move(snapshot), pause);
-  }
-  std::atomic<bool> full = false;
-};
-
-class ServiceTest : public ::testing::Test {
- protected:
-  void open(std::uint64_t snapshot_every = 1000) {
-    service_.reset();
-    ServiceOptions options;
-    options.pools = pools_;
-    options.pool_defaults = defaults_;
-    options.reconfigured = [this](const std::string& pool, const PoolChanges& changes) {
-      told_.push_back(pool + "|" + changes.keys + "|" + changes.lost);
-    };
-    options.bounds.snapshot_every = snapshot_every;
-    options.bounds.requests_max = requests_max_;
-    options.clock_ms = [this] { return clock_ms_; };
-    options.seed = ++seed_;
-    options.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
-    options.complain = [this](const std::string& message) { complaints_.push_back(message); };
-    auto opened = Service::open(log_, std::move(options));
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    service_ = std::move(*opened);
-    loop_.run_until([this] { return service_->in_flight() == 0; });
-  }
-  void SetUp() override { open(); }
-
-  ServedPool& pool() { return *service_->find("default"); }
-
-  Result<Applied> commit(EventBody body) {
-    std::optional<Result<Applied>> answer;
-    const Status taken =
-        service_->commit(service_->prepare(pool(), std::move(body)), [&](Result<Applied> applied) { answer = std::move(applied); });
-    EXPECT_TRUE(taken.ok());
-    EXPECT_FALSE(answer.has_value()) << "never before the call has returned";
-    loop_.run_until([&] { return answer.has_value(); });
-    return std::move(*answer);
-  }
-
-  Uuid decide() {
-    auto decision = pool().pool().decide(
-        {.responses = {{.model = "a", .answer = "x", .confidence = 0.9}, {.model = "b", .answer = "y", .confidence = 0.6}}});
-    Prepared prepared = service_->prepare(pool(), *decision);
-    const Uuid id = prepared.event.id;
-    bool done = false;
-    EXPECT_TRUE(service_->commit(std::move(prepared), [&](const Result<Applied>& applied) { done = applied.ok(); }).ok());
-    loop_.run_until([&] { return done; });
-    return id;
-  }
-
-  // The outcome of "a".
-  Result<Applied> grade(Uuid decision, double outcome) {
-    return commit(OutcomeObserved{.decision = decision, .grades = {{"a", outcome}}, .source = "grader"});
-  }
-
-  // A decision and its outcome, a second after the one before; the id of the feedback.
-  Uuid teach(double outcome = 1.0) {
-    clock_ms_ += 1000;
-    Prepared prepared = service_->prepare(pool(), OutcomeObserved{.decision = decide(), .grades = {{"a", outcome}}, .source = "grader"});
-    const Uuid id = prepared.event.id;
-    bool done = false;
-    EXPECT_TRUE(service_->commit(std::move(prepared), [&](const Result<Applied>& applied) { done = applied.ok(); }).ok());
-    loop_.run_until([&] { return done; });
-    return id;
-  }
-  std::vector<Uuid> teach_often(int times) {
-    std::vector<Uuid> feedback;
-    for (int i = 0; i < times; ++i) feedback.push_back(teach(i % 3 == 0 ? 0.0 : 1.0));
-    return feedback;
-  }
-  Status can_revert(const std::string& source) {
-    std::optional<Status> answer;
-    service_->can_revert(pool(), source, [&](Status possible) { answer = std::move(possible); });
-    loop_.run_until([&] { return answer.has_value(); });
-    return std::move(*answer);
-  }
-  // What `margin state compact` does; a snapshot stands where the events begin.
-  void compact(std::uint64_t before) {
-    const Pool state = recover_horizon(log_, "default", before).value();
-    const std::string bytes = state.snapshot();
-    ASSERT_TRUE(log_.keep_snapshot("default", {before, bytes, digest_of(bytes)}).ok());
-    ASSERT_TRUE(log_.compact("default", before, AuditKept::kEverything).ok());
-  }
-  std::vector<Event> events() {
-    std::vector<Event> events;
-    const auto records = log_.read("default", log_.pools()->front().first, 100'000);
-    for (const Record& record : *records) events.push_back(record.event);
-    return events;
-  }
-
-  Digest folded() {
-    auto recovered = recover(log_, "default");
-    EXPECT_TRUE(recovered.ok());
-    return recovered->pool.digest();
-  }
-
-  TestLog log_;
-  TestLoop loop_;
-  std::int64_t clock_ms_ = 1'700'000'000'000;
-  std::uint64_t seed_ = 0;
-  std::map<std::string, PoolConfigured> pools_ = {{"default", PoolConfigured{}}};  // the operator's
-  PoolConfigured defaults_;
-  std::size_t requests_max_ = 100'000;
-  std::vector<std::string> complaints_;
-  std::vector<std::string> told_;  // what the operator's configuration changed
-  std::unique_ptr<Service> service_;
-};
 
 TEST_F(ServiceTest, WhatTheLogTookWithoutSayingSoIsAppliedInItsPlace) {
   decide();
@@ -166,60 +15,6 @@ TEST_F(ServiceTest, WhatTheLogTookWithoutSayingSoIsAppliedInItsPlace) {
   EXPECT_TRUE(complaints_.empty());
 }
 
-TEST_F(ServiceTest, ALargeStateIsKeptLessOften) {
-  open(10);
-  for (int i = 0; i < 1000; ++i) {
-    decide();
-    loop_.run_until([this] { return !pool().snapshotting; });
-  }
-  const auto offsets = log_.snapshots("default").value();
-  ASSERT_GE(offsets.size(), 2);
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    const std::size_t bytes = log_.latest_snapshot("default", offsets[i]).value()->bytes.size();
-    EXPECT_GT(bytes / 256, 10);
-    EXPECT_GE(offsets[i + 1] - offsets[i], bytes / 256);
-  }
-}
-
-// What makes it hurry is that the next one is due.
-TEST_F(ServiceTest, ALargeSnapshotIsWrittenAtLeisureForAsLongAsItsSizeWarrants) {
-  open(10);
-  int looked_at = 0;
-  for (int i = 0; i < 1000; ++i) {
-    decide();
-    if (!pool().snapshotting) continue;
-    loop_.run_until([this] { return !pool().snapshot_under_way(); });
-    ASSERT_TRUE(pool().snapshotting) << "it is copied, and not said to be kept";
-    const std::uint64_t due = pool().next_snapshot;
-    loop_.run_until([this] { return !pool().snapshotting; });
-    const StoredSnapshot kept = log_.latest_snapshot("default").value().value();
-    EXPECT_GT(kept.bytes.size() / 128, 10);
-    EXPECT_EQ(due, kept.offset + kept.bytes.size() / 128);
-    ++looked_at;
-  }
-  EXPECT_GE(looked_at, 3);
-}
-
-TEST_F(ServiceTest, ASnapshotThatCouldNotBeKeptIsTriedAgainSoon) {
-  open(10);
-  for (int i = 0; i < 300; ++i) {
-    decide();
-    loop_.run_until([this] { return !pool().snapshotting; });
-  }
-  log_.full = true;
-  while (complaints_.empty()) {
-    decide();
-    loop_.run_until([this] { return !pool().snapshotting; });
-  }
-  EXPECT_NE(complaints_[0].find("the disk is full"), std::string::npos) << complaints_[0];
-  EXPECT_EQ(pool().next_snapshot, pool().next_offset() + 10);
-  log_.full = false;
-  for (int i = 0; i < 10; ++i) decide();
-  loop_.run_until([this] { return !pool().snapshotting; });
-  EXPECT_EQ(log_.snapshots("default").value().back(), pool().next_offset());
-  EXPECT_EQ(complaints_.size(), 1U);
-}
-
 TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
   for (int i = 0; i < 20; ++i) {
     const Uuid id = decide();
@@ -227,18 +22,6 @@ TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
   }
   EXPECT_EQ(pool().pool().digest(), folded());
   EXPECT_EQ(pool().scores().at("a").count(), 20U);
-}
-
-TEST_F(ServiceTest, ARestartComesToTheSameBitsWithAndWithoutASnapshot) {
-  for (int i = 0; i < 30; ++i) static_cast<void>(grade(decide(), 1.0));
-  const Digest before = pool().pool().digest();
-  open();
-  EXPECT_EQ(pool().pool().digest(), before);
-  EXPECT_EQ(pool().scores().at("a").count(), 30U);
-  service_->keep_snapshots();
-  open();
-  EXPECT_EQ(pool().pool().digest(), before);
-  EXPECT_EQ(complaints_, std::vector<std::string>{});
 }
 
 TEST_F(ServiceTest, ErasedTextsAreInNeitherLogNorMemoryAndTheStateStays) {
@@ -268,15 +51,6 @@ TEST_F(ServiceTest, ErasedTextsAreInNeitherLogNorMemoryAndTheStateStays) {
   EXPECT_EQ(pool().insight().decisions().search({}, 10).size(), 3U);
   EXPECT_EQ(pool().pool().digest(), before);
   EXPECT_EQ(folded(), before);
-}
-
-TEST_F(ServiceTest, SnapshotsAreKeptOnTheWay) {
-  open(10);
-  for (int i = 0; i < 30; ++i) static_cast<void>(grade(decide(), 1.0));
-  loop_.run_until([this] { return !pool().snapshotting; });
-  EXPECT_FALSE(log_.snapshots("default")->empty());
-  EXPECT_EQ(complaints_, std::vector<std::string>{});
-  EXPECT_EQ(pool().pool().digest(), folded());
 }
 
 TEST_F(ServiceTest, ARevertIsDoneWhenTheStateIsWithoutIt) {
@@ -314,15 +88,6 @@ TEST_F(ServiceTest, WhatTheEarliestStateHoldsCannotBeReverted) {
   EXPECT_TRUE(can_revert("somebody else").ok());
 }
 
-TEST_F(ServiceTest, TheEarliestStateIsOfASnapshotWhereNoneStandsAtTheFirstEvent) {
-  const std::vector<Uuid> feedback = teach_often(5);
-  service_->keep_snapshots();
-  ASSERT_TRUE(log_.compact("default", 3, AuditKept::kEverything).ok());
-  EXPECT_EQ(service_->can_revert(pool(), feedback[3]).error().code, ErrorCode::kUnsupported);
-  const Uuid later = teach();
-  EXPECT_TRUE(service_->can_revert(pool(), later).ok());
-}
-
 TEST_F(ServiceTest, WithAllEventsEverySourceCanBeReverted) {
   teach_often(5);
   service_->keep_snapshots();
@@ -344,43 +109,6 @@ TEST_F(ServiceTest, ARevertOutOfReachIsAnsweredAndWithinReachStillDone) {
   EXPECT_EQ(done->result.status, ApplyStatus::kApplied);
   EXPECT_EQ(pool().pool().digest(), folded()) << "a restart comes to the same";
   EXPECT_FALSE(verify(log_)->sound()) << "and it can be found";
-}
-
-TEST_F(ServiceTest, RetentionTakesOldEventsOutAndWhatStaysCanBeReverted) {
-  const std::vector<Uuid> feedback = teach_often(10);
-  ASSERT_TRUE(commit(OutcomeReverted{.feedback = feedback[2], .source = ""}).ok()) << "from before the horizon, reverted behind it";
-  const std::vector<Event> all = events();
-  // Of the seventh decision on.
-  service_->retain(clock_ms_ - 3500, AuditKept::kNothing);
-  service_->keep_snapshots();
-  const PoolPosition position = log_.pools()->front();
-  EXPECT_EQ(position.first, 13U);
-  EXPECT_EQ(log_.snapshots("default")->front(), 13U);
-  EXPECT_EQ(pool().pool().digest(), folded());
-  EXPECT_EQ(service_->can_revert(pool(), feedback[5]).error().code, ErrorCode::kNotFound);
-  ASSERT_TRUE(service_->can_revert(pool(), feedback[6]).ok());
-  for (int i = 0; i < 6; ++i) {
-    teach();
-    service_->keep_snapshots();
-  }
-  EXPECT_EQ(log_.snapshots("default")->front(), 13U) << "however many come later";
-  std::vector<Event> later = events();
-  const auto reverted = commit(OutcomeReverted{.feedback = feedback[6], .source = ""});
-  ASSERT_TRUE(reverted.ok()) << reverted.error().message;
-  std::vector<Event> whole(all.begin(), all.begin() + 13);
-  later = events();
-  whole.insert(whole.end(), later.begin(), later.end());
-  EXPECT_EQ(pool().pool().digest(), fold(Pool(), whole).digest());
-  EXPECT_EQ(pool().pool().digest(), folded());
-  EXPECT_TRUE(verify(log_)->sound());
-  EXPECT_EQ(complaints_, std::vector<std::string>{});
-}
-
-TEST_F(ServiceTest, RetentionLeavesWhatIsNotOldEnough) {
-  teach_often(5);
-  service_->retain(clock_ms_ - 3'600'000, AuditKept::kNothing);
-  service_->keep_snapshots();
-  EXPECT_EQ(log_.pools()->front().first, 0U);
 }
 
 TEST_F(ServiceTest, AnOutcomeThatReplacesAnotherCountsAfterTheFold) {
@@ -536,90 +264,6 @@ TEST_F(ServiceTest, WhatCouldNotBeWrittenIsNotApplied) {
   ASSERT_FALSE(taken.ok());
   EXPECT_EQ(taken.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(pool().pool().digest(), before);
-}
-
-// Two pools of one tenant, and one of another.
-class EarlyElsewhereTest : public ServiceTest {
- protected:
-  void SetUp() override {
-    ServiceTest::SetUp();
-    for (const char* name : {"law", "acme/law"}) ASSERT_TRUE(service_->find_or_make(name).ok());
-  }
-  ApplyStatus commit_to(const std::string& name, EventBody body, std::optional<Uuid> id = {}) {
-    std::optional<Result<Applied>> answer;
-    EXPECT_TRUE(service_
-                    ->commit(service_->prepare(*service_->find(name), std::move(body), id),
-                             [&](Result<Applied> applied) { answer = std::move(applied); })
-                    .ok());
-    loop_.run_until([&] { return answer.has_value(); });
-    return (*answer)->result.status;
-  }
-  DecisionMade decision() { return *pool().pool().decide({.responses = {{.model = "a", .answer = "x", .confidence = 0.9}}}); }
-  std::optional<double> outcome(const std::string& name, Uuid id) {
-    const auto view = service_->find(name)->pool().decision(id);
-    return view ? view->responses.at(0).outcome : std::nullopt;
-  }
-  const Uuid id_{0x0123456789ab4000, 0x8000000000000001};
-};
-
-TEST_F(EarlyElsewhereTest, FeedbackJoinsItsDecisionInWhicheverPoolOfTheTenantItIsMade) {
-  EXPECT_EQ(commit_to("default", OutcomeObserved{.decision = id_, .gold = "x", .source = "s"}), ApplyStatus::kPendingDecision);
-  commit_to("acme/law", decision(), id_);
-  EXPECT_EQ(outcome("acme/law", id_), std::nullopt) << "another tenant's";
-  commit_to("law", decision(), id_);
-  EXPECT_EQ(outcome("law", id_), 1.0) << "before the decision is answered";
-  EXPECT_TRUE(service_->find("default")->pool().take_over(id_, pool().pool()).empty());
-  const Digest live = service_->find("law")->pool().digest();
-  open();
-  EXPECT_EQ(service_->find("law")->pool().digest(), live);
-}
-
-TEST_F(EarlyElsewhereTest, FeedbackThatDoesNotFitIsNamed) {
-  commit_to("default", OutcomeObserved{.decision = id_, .grades = {{"stranger", 1.0}}});
-  commit_to("law", decision(), id_);
-  ASSERT_EQ(complaints_.size(), 1U);
-  EXPECT_NE(complaints_[0].find("does not fit"), std::string::npos);
-  EXPECT_EQ(service_->find("law")->counts().dropped, 1U);
-}
-
-TEST_F(EarlyElsewhereTest, FeedbackThatComesBesideItsDecisionJoinsItToo) {
-  int open = 2;
-  const auto done = [&](const Result<Applied>&) { --open; };
-  ASSERT_TRUE(service_->commit(service_->prepare(*service_->find("law"), decision(), id_), done).ok());
-  std::optional<ApplyStatus> status;
-  ASSERT_TRUE(service_
-                  ->commit(service_->prepare(pool(), OutcomeObserved{.decision = id_, .selected = 1.0}),
-                           [&](const Result<Applied>& applied) {
-                             status = applied->result.status;
-                             --open;
-                           })
-                  .ok());
-  loop_.run_until([&] { return open == 0; });
-  EXPECT_EQ(status, ApplyStatus::kApplied);
-  EXPECT_EQ(outcome("law", id_), 1.0);
-}
-
-TEST_F(EarlyElsewhereTest, WhatAServerThatEndedHadBegunIsFinishedAtTheNextStart) {
-  commit_to("default", OutcomeObserved{.decision = id_, .selected = 1.0});
-  // As if it had ended between the decision and the joining.
-  const Event made = service_->prepare(*service_->find("law"), decision(), id_).event;
-  service_.reset();
-  ASSERT_TRUE(log_.append({.pool = "law", .event = made}, {}).ok());
-  log_.flush();
-  open();
-  EXPECT_EQ(outcome("law", id_), 1.0);
-}
-
-TEST_F(ServiceTest, ARightAnswerThatWaitsForADecisionWithoutItsAnswersGradesNobody) {
-  const Uuid id{0x0123456789ab4000, 0x8000000000000001};
-  ASSERT_TRUE(commit(OutcomeObserved{.decision = id, .gold = "x"}).ok());
-  auto decision = *pool().pool().decide({.responses = {{.model = "a", .answer = "x", .confidence = 0.9}}});
-  decision.answers = {unkept_answer(0)};
-  bool done = false;
-  ASSERT_TRUE(service_->commit(service_->prepare(pool(), decision, id), [&](const Result<Applied>&) { done = true; }).ok());
-  loop_.run_until([&] { return done; });
-  EXPECT_EQ(pool().pool().decision(id)->responses.at(0).outcome, std::nullopt);
-  EXPECT_EQ(complaints_.size(), 1U);
 }
 
 }  // namespace
