@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kAtOnceMax = 256;
 constexpr std::size_t kAtOnceBytesMax = std::size_t{1} << 20;
 
-// So many need not wait for others while the disk has nothing to do.
-constexpr std::size_t kWorthTheDisk = 24;
+// So many do not wait to be uncorked where the disk has nothing to do: whoever comes meanwhile is in the next commit.
+constexpr std::size_t kWorthTheDisk = 8;
 
 }  // namespace
 
@@ -64,7 +64,7 @@ Status CommitQueue::enqueue(std::span<Waiting> items) {
   std::size_t bytes = 0;
   for (const Waiting& item : items) bytes += item.bytes.size();
   {
-    std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     if (closing_) return {ErrorCode::kUnavailable, "the event log is closed"};
     // An empty queue takes anything, however small its bounds.
     if (figures_.waiting > 0 &&
@@ -80,7 +80,10 @@ Status CommitQueue::enqueue(std::span<Waiting> items) {
     figures_.waiting += items.size();
     figures_.waiting_bytes += bytes;
     // Somebody else will look here, or the thread has been woken for an earlier one.
-    if (busy_ || (corked_ ? !disk_idles_for_nothing() || commit_at_once(lock) : waiting_.size() > items.size())) return {};
+    const std::size_t before = waiting_.size() - items.size();
+    const bool first = before == 0;
+    const bool worth_the_disk = !store_.commit_at_once && before < kWorthTheDisk && waiting_.size() >= kWorthTheDisk;
+    if (busy_ || !(corked_ ? worth_the_disk : first)) return {};
   }
   arrived_.notify_one();
   return {};
@@ -107,16 +110,13 @@ CommitQueue::Batch CommitQueue::take_waiting() {
 }
 
 bool CommitQueue::commit_at_once(std::unique_lock<std::mutex>& lock) {
-  if (!health_.ok() || waiting_.size() > kAtOnceMax || figures_.waiting_bytes > kAtOnceBytesMax) return false;
+  if (!store_.commit_at_once || !health_.ok() || waiting_.size() > kAtOnceMax || figures_.waiting_bytes > kAtOnceBytesMax) return false;
   Batch batch = take_waiting();
   lock.unlock();
   const bool done = store_.commit_at_once(batch);
-  if (done && !store_.sync) settle(batch, {});
+  if (done) settle(batch, {});
   lock.lock();
-  if (!done || store_.sync) {
-    Batch& next = done ? written_ : waiting_;
-    next.insert(done ? next.end() : next.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
-  }
+  if (!done) waiting_.insert(waiting_.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
   committing_since_.reset();
   busy_ = false;
   return !something_to_do();
@@ -138,9 +138,7 @@ Status CommitQueue::writable() {
 LogFigures CommitQueue::figures() const {
   const std::lock_guard lock(mutex_);
   LogFigures figures = figures_;
-  std::optional<Clock::time_point> since = syncing_since_;
-  if (!since && !written_.empty()) since = written_.front().since;
-  if (!since) since = committing_since_;
+  std::optional<Clock::time_point> since = committing_since_;
   if (!since && !waiting_.empty()) since = waiting_.front().since;
   if (since) figures.oldest = Clock::now() - *since;
   return figures;
@@ -162,15 +160,7 @@ void CommitQueue::close() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool CommitQueue::disk_idles_for_nothing() const {
-  return store_.sync && written_.empty() && !syncing_since_ && waiting_.size() >= kWorthTheDisk;
-}
-
-bool CommitQueue::something_to_do() const {
-  // A store that failed is put right by nobody else beside it.
-  if (!written_.empty() && (health_.ok() || !busy_)) return true;
-  return !busy_ && (!waiting_.empty() || closing_);
-}
+bool CommitQueue::something_to_do() const { return !busy_ && (!waiting_.empty() || closing_); }
 
 void CommitQueue::work() {
   std::unique_lock lock(mutex_);
@@ -189,41 +179,18 @@ void CommitQueue::work() {
       health_ = std::move(health);
       continue;
     }
-    if (!busy_ && written_.empty() && waiting_.empty()) return;  // closing, and nothing is left to do
-    if (!busy_ && !waiting_.empty()) commit_waiting(lock);
-    if (!written_.empty()) sync_written(lock);
+    if (waiting_.empty()) return;  // closing, and nothing is left to do
+    commit_waiting(lock);
   }
 }
 
 void CommitQueue::commit_waiting(std::unique_lock<std::mutex>& lock) {
   Batch batch = take_waiting();
   lock.unlock();
-  Status status = store_.commit(batch);
+  settle(batch, store_.commit(batch));
   lock.lock();
-  if (store_.sync && status.ok()) {
-    written_.insert(written_.end(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
-  } else {
-    // Who came before hears first.
-    if (!written_.empty()) sync_written(lock, true);
-    lock.unlock();
-    settle(batch, std::move(status));
-    lock.lock();
-  }
   committing_since_.reset();
   busy_ = false;
-}
-
-void CommitQueue::sync_written(std::unique_lock<std::mutex>& lock, bool using_store) {
-  const bool alone = !health_.ok() && !using_store;
-  if (alone && busy_) return;
-  busy_ = busy_ || alone;
-  Batch batch = std::exchange(written_, {});
-  syncing_since_ = batch.front().since;
-  lock.unlock();
-  settle(batch, store_.sync(batch.size()));
-  lock.lock();
-  syncing_since_.reset();
-  if (alone) busy_ = false;
 }
 
 void CommitQueue::settle(Batch& batch, Status status) {

@@ -1,7 +1,7 @@
 // CommitQueue: the asynchronous half that every EventLog shares. Appends wait here; all that wait at one moment are committed together,
-// and acknowledged in order. A commit only writes, so whoever uncorks does it in passing; what takes longer is done by a thread of the
-// queue: large commits and those that cannot be made at once, and the disk. While it waits for the disk the next commits are written, and
-// share the next wait. MemoryLog and SqliteLog say what a commit is.
+// and acknowledged in order. A commit that only writes is made in passing by whoever uncorks; what takes longer is made by a thread of the
+// queue: those that wait for the disk, large ones, and those that cannot be made at once. Whoever comes meanwhile is in the next one.
+// MemoryLog and SqliteLog say what a commit is.
 #pragma once
 
 #include <chrono>
@@ -37,11 +37,8 @@ class CommitQueue {
   struct Store {
     // Commits all or nothing, and sets each offset.
     std::function<Status(std::span<Waiting>)> commit;
-    // The same where nothing must be waited for, such as another program. False: nothing was done.
+    // The same where nothing must be waited for, such as another program. False: nothing was done. Empty: each commit waits for the disk.
     std::function<bool(std::span<Waiting>)> commit_at_once;
-    // Puts what was committed before on the disk: so many events since the last time. Runs beside commits while all goes well, and alone
-    // after a failure. Empty: nobody waits for the disk.
-    std::function<Status(std::size_t events)> sync;
     // Whether a commit would succeed now.
     std::function<Status()> probe;
   };
@@ -74,12 +71,9 @@ class CommitQueue {
   // Returns whether nothing is left for the queue's thread.
   bool commit_at_once(std::unique_lock<std::mutex>& lock);
   void commit_waiting(std::unique_lock<std::mutex>& lock);
-  // `using_store`: the caller does already, alone.
-  void sync_written(std::unique_lock<std::mutex>& lock, bool using_store = false);
   // Begins the use of the store for all that wait.
   Batch take_waiting();
   [[nodiscard]] bool something_to_do() const;
-  [[nodiscard]] bool disk_idles_for_nothing() const;
   // Without the lock: acknowledges and lets go of them, tells the listener.
   void settle(Batch& batch, Status status);
 
@@ -92,15 +86,12 @@ class CommitQueue {
   std::condition_variable arrived_;
   std::condition_variable finished_;
   Batch waiting_;  // to be committed
-  Batch written_;  // committed, to be put on the disk
   LogFigures figures_;
   bool busy_ = false;    // somebody uses the store, and looks at the above again before leaving it
   bool corked_ = false;  // appends do not wake the thread
-  // Of the oldest append that is being committed, and put on the disk.
-  std::optional<std::chrono::steady_clock::time_point> committing_since_;
-  std::optional<std::chrono::steady_clock::time_point> syncing_since_;
-  std::uint64_t taken_ = 0;         // appends ever taken
-  std::uint64_t acknowledged_ = 0;  // of those, acknowledged
+  std::optional<std::chrono::steady_clock::time_point> committing_since_;  // the oldest append of those that are being committed
+  std::uint64_t taken_ = 0;                                                // appends ever taken
+  std::uint64_t acknowledged_ = 0;                                         // of those, acknowledged
   Status health_{};
   bool closing_ = false;
   bool begun_ = false;  // the thread looks at the above

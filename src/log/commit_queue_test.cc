@@ -12,20 +12,18 @@
 namespace margin::internal {
 namespace {
 
-TEST(CommitQueue, AcknowledgementsKeepTheirOrderWhereTheDiskFailsAndThenACommit) {
-  std::atomic<bool> disk_is_asked = false;
-  std::atomic<bool> disk_is_held = true;
-  std::atomic<bool> at_once = true;
-  std::atomic<int> syncs = 0;
-  const Error broken{ErrorCode::kUnavailable, "broken"};
-  CommitQueue queue({}, {.commit = [&](std::span<Waiting>) -> Status { return broken; },
-                         .commit_at_once = [&](std::span<Waiting>) { return at_once.load(); },
-                         .sync = [&](std::size_t) -> Status {
-                           disk_is_asked = true;
-                           disk_is_asked.notify_all();
-                           disk_is_held.wait(true);
-                           return ++syncs == 1 ? Status(broken) : Status();
+TEST(CommitQueue, WhoComesDuringACommitIsInTheNextAndAllHearInTheirOrder) {
+  std::atomic<bool> store_is_asked = false;
+  std::atomic<bool> store_is_held = true;
+  std::vector<std::size_t> commits;
+  CommitQueue queue({}, {.commit = [&](std::span<Waiting> batch) -> Status {
+                           store_is_asked = true;
+                           store_is_asked.notify_all();
+                           store_is_held.wait(true);
+                           commits.push_back(batch.size());
+                           return commits.size() == 1 ? Status(ErrorCode::kUnavailable, "broken") : Status();
                          },
+                         .commit_at_once = {},
                          .probe = [] { return Status(); }});
   std::string order;
   const auto append = [&](char name) {
@@ -40,14 +38,15 @@ TEST(CommitQueue, AcknowledgementsKeepTheirOrderWhereTheDiskFailsAndThenACommit)
     queue.uncork();
   };
   append('a');
-  disk_is_asked.wait(false);
-  append('b');  // written while the disk is asked for the one before
-  at_once = false;
+  store_is_asked.wait(false);
+  append('b');
   append('c');
-  disk_is_held = false;
-  disk_is_held.notify_all();
+  EXPECT_EQ(queue.figures().waiting, 3);
+  store_is_held = false;
+  store_is_held.notify_all();
   queue.flush();
-  EXPECT_EQ(order, "a-b+c-");
+  EXPECT_EQ(order, "a-b+c+");
+  EXPECT_EQ(commits, (std::vector<std::size_t>{1, 2}));
 }
 
 }  // namespace

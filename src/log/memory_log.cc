@@ -16,7 +16,6 @@ MemoryLog::MemoryLog(const MemoryLogOptions& options)
                                    store(batch);
                                    return true;
                                  },
-                             .sync = {},
                              .probe = [] { return Status(); }}) {}
 
 void MemoryLog::store(std::span<internal::Waiting> batch) {

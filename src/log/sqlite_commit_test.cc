@@ -273,7 +273,7 @@ TEST_F(SqliteCommitTest, WhoUncorksDoesNotWaitForTheDisk) {
   commit(1);
   disk_is_asked.wait(false);
   for (std::uint64_t n = 2; n < 50; ++n) commit(n);
-  EXPECT_EQ(log_->read("p", 0, 100)->size(), 50) << "written, though the disk has none of it";
+  EXPECT_EQ(log_->figures().waiting, 49);
   disk_is_held = false;
   disk_is_held.notify_all();
   log_->flush();

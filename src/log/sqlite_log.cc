@@ -77,12 +77,10 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path
   if (Status status = writer.open(path, writing); !status) return status.error();
   if (Status status = log->lease_.extend(path); !status) return status.error();
   if (Status status = log->reader_.open(path, options.busy_wait); !status) return named(path, status.error());
-  internal::CommitQueue::Store store{
-      .commit = [&writer](std::span<internal::Waiting> batch) { return writer.commit(batch); },
-      .commit_at_once = [&writer](std::span<internal::Waiting> batch) { return writer.commit_at_once(batch); },
-      .sync = {},
-      .probe = [&writer] { return writer.probe(); }};
-  if (writing.sync) store.sync = [&writer](std::size_t events) { return writer.sync(events); };
+  internal::CommitQueue::Store store{.commit = [&writer](std::span<internal::Waiting> batch) { return writer.commit(batch); },
+                                     .commit_at_once = {},
+                                     .probe = [&writer] { return writer.probe(); }};
+  if (!writing.sync) store.commit_at_once = [&writer](std::span<internal::Waiting> batch) { return writer.commit_at_once(batch); };
   log->queue_ = std::make_unique<internal::CommitQueue>(options.queue, std::move(store));
   if (Status status = log->repeat(drop_parts); !status) return named(path, status.error());
   return log;

@@ -139,11 +139,16 @@ Status TailedWriter::commit(std::span<Waiting> batch) {
     // Also where the tail is damaged: it is no fault of the batch, and an operator may put it right.
     if (!status) return {ErrorCode::kUnavailable, status.error().message};
   }
-  return write(batch);
+  if (Status status = write(batch); !status) return status;
+  if (Status status = put_on_disk(); !status) return status;
+  acknowledge(batch.size());
+  return {};
 }
 
 bool TailedWriter::commit_at_once(std::span<Waiting> batch) {
-  return tail_.length() < kTailBytesMax && !tail_damaged_ && !failed_ && write(batch).ok();
+  if (options_.sync || tail_.length() >= kTailBytesMax || failed_ || !write(batch)) return false;
+  acknowledge(batch.size());
+  return true;
 }
 
 Status TailedWriter::write(std::span<Waiting> batch) {
@@ -153,7 +158,6 @@ Status TailedWriter::write(std::span<Waiting> batch) {
     for (const Waiting& item : batch) --ends_.find(item.pool)->second;
     return status;
   }
-  if (!options_.sync) acknowledge(batch.size());
   const bool much = tail_.length() >= kWorthCarrying;
   {
     const std::lock_guard lock(mutex_);
@@ -165,15 +169,10 @@ Status TailedWriter::write(std::span<Waiting> batch) {
   return {};
 }
 
-Status TailedWriter::sync(std::size_t events) {
-  if (tail_damaged_) {
-    if (Status status = carry_all_over(); !status) return status;
-  } else if (!tail_.put_on_disk(options_.put_on_disk)) {
-    tail_damaged_ = true;
-    return {ErrorCode::kUnavailable, std::string("the disk does not take the tail: ") + std::strerror(errno)};
-  }
-  acknowledge(events);
-  return {};
+Status TailedWriter::put_on_disk() {
+  if (!options_.sync || tail_.put_on_disk(options_.put_on_disk)) return {};
+  tail_damaged_ = true;
+  return {ErrorCode::kUnavailable, std::string("the disk does not take the tail: ") + std::strerror(errno)};
 }
 
 void TailedWriter::acknowledge(std::size_t events) {
@@ -194,7 +193,7 @@ Status TailedWriter::probe() {
   if (Status status = settle(); !status) return status;
   if (Status status = use([](SqliteWriter& writer) { return writer.probe(); }); !status) return status;
   if (Status status = tail_.probe(); !status) return status;
-  return options_.sync ? sync(0) : Status();
+  return tail_damaged_ ? carry_all_over() : put_on_disk();
 }
 
 Status TailedWriter::ask(Asked mine) {

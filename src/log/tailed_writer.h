@@ -27,7 +27,7 @@ namespace margin::internal {
 class TailedWriter {
  public:
   struct Options {
-    bool sync = true;  // events count as acknowledged after sync(), not after their commit
+    bool sync = true;  // a commit waits for the disk
     std::chrono::milliseconds busy_wait{1'000};
     std::size_t snapshots_kept = 4;
     std::int64_t pages_max = 0;
@@ -52,7 +52,6 @@ class TailedWriter {
   // The functions of CommitQueue::Store.
   [[nodiscard]] Status commit(std::span<Waiting> batch);
   [[nodiscard]] bool commit_at_once(std::span<Waiting> batch);
-  [[nodiscard]] Status sync(std::size_t events);
   [[nodiscard]] Status probe();
 
   // Any thread: carries everything over that was committed before the call, and waits for it.
@@ -83,6 +82,8 @@ class TailedWriter {
   // `there`: what is in the store, its tail included.
   Status check_high_water(const std::string& path, const Contents& there);
   Status write(std::span<Waiting> batch);
+  // What was written, where commits wait for that.
+  Status put_on_disk();
   void acknowledge(std::size_t events);
   Status carry_all_over();
   // What a file of the tail still holds afterwards.
@@ -115,7 +116,7 @@ class TailedWriter {
   Acknowledged acknowledged_;
   std::string warning_;
   std::map<std::string, std::uint64_t, std::less<>> ends_;  // of the pools, the tail included; used by who commits
-  std::atomic<bool> tail_damaged_ = false;                  // the disk did not take it
+  bool tail_damaged_ = false;                               // the disk did not take it; used by who commits
   std::atomic<bool> failed_ = false;                        // the store did not take what was to be carried over last
   std::atomic<std::int64_t> held_up_ns_ = 0;
 
