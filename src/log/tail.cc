@@ -172,6 +172,10 @@ Result<TailContent> TailContent::read(const std::string& store_path, const Diges
     parts[file].records.assign(records.begin(), records.end());
     parts[file].turn = reader.turn();
     parts[file].bytes = std::move(reader).room();
+    // Released while it was read, whose first events may have been seen and not its last: the store has all of them.
+    const TailReader now(descriptor.get(), store);
+    if (now.failed()) return unreadable();
+    if (now.turn() != parts[file].turn) parts[file].records.clear();
     return {};
   };
   // A file of a later turn than the one that was read before it: that one may have got more meanwhile, and has all of it now.
