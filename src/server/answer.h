@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "http/message.h"
 #include "http/server.h"
@@ -51,16 +53,21 @@ class Answer {
   // The public part of the key that came with the request.
   void belongs_to(std::string key) { key_ = std::move(key); }
 
+  // So long the request waited for models. The rest of its time goes with the answer as x-margin-overhead-ms.
+  void waited_for_models(std::chrono::nanoseconds waited) { waited_ = waited; }
+
   // Goes with the answer, whatever it will be. `name` is a constant.
   void add_header(std::string_view name, std::string value) { headers_.emplace_back(name, std::move(value)); }
 
  private:
-  void note(int status);
+  void note(int status, std::chrono::nanoseconds took);
+  void add_overhead(std::chrono::nanoseconds took);
 
   http::Reply reply_;
   OnSent on_sent_;
   std::string key_;
   std::chrono::steady_clock::time_point began_;
+  std::optional<std::chrono::nanoseconds> waited_;
   std::vector<std::pair<std::string_view, std::string>> headers_;
   bool over_ = false;
 };

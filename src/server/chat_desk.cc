@@ -12,11 +12,6 @@ http::Response stream_head() {
   return head;
 }
 
-std::string overhead_ms(const gateway::Heard& heard, std::chrono::nanoseconds took) {
-  const double ms = std::chrono::duration<double, std::milli>(took - heard.waited).count();
-  return std::to_string(std::max(0.0, ms));
-}
-
 }  // namespace
 
 void ChatExchange::join(SharedAnswer answer, bool stream, bool include_usage) {
@@ -71,21 +66,20 @@ void ChatExchange::keep_alive() {
 
 void ChatExchange::tell(Client& client) {
   if (client.gone) return;
+  client.answer->waited_for_models(waited_);
   if (refusal_) {
     if (!client.out.open()) return client.answer->send(http::Response(*refusal_));
     client.out.write(render_error_frame(refusal_->body));
     return client.out.close();
   }
-  if (!client.stream) {
-    client.answer->add_header("x-margin-overhead-ms", overhead_ms(finished_->heard, client.answer->age()));
-    return client.answer->json(render_chat(*finished_));
-  }
+  if (!client.stream) return client.answer->json(render_chat(*finished_));
   if (!client.out.open()) client.out = client.answer->stream(stream_head());
   client.out.write(render_chat_stream(*finished_, client.include_usage));
   client.out.close();
 }
 
 void ChatExchange::succeed(FinishedChat chat) {
+  waited_ = chat.heard.waited;
   finished_ = std::make_shared<const FinishedChat>(std::move(chat));
   pinger_.cancel();
   grace_.cancel();
@@ -94,7 +88,8 @@ void ChatExchange::succeed(FinishedChat chat) {
   for (const auto& client : std::exchange(clients_, {})) tell(*client);
 }
 
-void ChatExchange::fail(http::Response refusal) {
+void ChatExchange::fail(http::Response refusal, std::chrono::nanoseconds waited) {
+  waited_ = waited;
   refusal_ = std::move(refusal);
   pinger_.cancel();
   grace_.cancel();

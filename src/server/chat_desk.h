@@ -39,7 +39,8 @@ class ChatExchange : public std::enable_shared_from_this<ChatExchange> {
   void join(SharedAnswer answer, bool stream, bool include_usage);
 
   void succeed(FinishedChat chat);
-  void fail(http::Response refusal);
+  // `waited`: for models, as Heard has it.
+  void fail(http::Response refusal, std::chrono::nanoseconds waited);
 
   [[nodiscard]] bool over() const { return finished_ != nullptr || refusal_.has_value(); }
   [[nodiscard]] Uuid id() const { return id_; }
@@ -66,6 +67,7 @@ class ChatExchange : public std::enable_shared_from_this<ChatExchange> {
   std::vector<std::shared_ptr<Client>> clients_;
   std::shared_ptr<const FinishedChat> finished_;
   std::optional<http::Response> refusal_;
+  std::chrono::nanoseconds waited_{0};
   http::Timer pinger_;
   http::Timer grace_;
 };

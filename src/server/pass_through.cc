@@ -81,8 +81,9 @@ void pass_through(App& app, const Call& call, const gateway::ChatRequest& reques
     app.gateway().ledger().add(key, app.service().now_ms(), candidate.cost, usage.total_tokens);
   };
 
-  const auto on_event = [passing](std::string_view json) {
+  const auto on_event = [passing, began](std::string_view json) {
     if (!passing->out.open()) {
+      passing->answer->waited_for_models(std::chrono::steady_clock::now() - began);
       http::Response head;
       head.content_type = "text/event-stream";
       head.headers = {{"Cache-Control", "no-cache"}, {"X-Accel-Buffering", "no"}};
@@ -94,8 +95,9 @@ void pass_through(App& app, const Call& call, const gateway::ChatRequest& reques
     if (!passing->out.write("data: " + std::string(json) + "\n\n")) passing->call.cancel();
   };
 
-  const auto done = [passing, account, name = model.name, reason, stream = request.stream](upstream::Outcome outcome) {
+  const auto done = [passing, account, name = model.name, reason, began, stream = request.stream](upstream::Outcome outcome) {
     passing->call = {};
+    passing->answer->waited_for_models(std::chrono::steady_clock::now() - began);
     if (outcome.failure) {
       passing->trace->ended(0, outcome, nullptr);
       account(passing->assembled.reply().usage, std::string(upstream::name_of(*outcome.failure)));

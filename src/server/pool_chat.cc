@@ -66,9 +66,9 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
     exchange->succeed(std::move(finished));
   }
 
-  void refuse(http::Response response) {
+  void refuse(http::Response response, std::chrono::nanoseconds waited) {
     fail_trace(*trace, response);
-    exchange->fail(std::move(response));
+    exchange->fail(std::move(response), waited);
   }
 
   void answer(const Heard& heard) {
@@ -89,7 +89,7 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
       // A failure is not kept: whoever tries again on purpose asks anew.
       forget();
       if (told) return;
-      return refuse(heard.error ? no_retry(refusal(*heard.error)) : too_few(heard, min_responses));
+      return refuse(heard.error ? no_retry(refusal(*heard.error)) : too_few(heard, min_responses), heard.waited);
     }
     DecisionMade decision = *heard.decision;
     keep_answers(decision, app.config().store.answers);
@@ -97,18 +97,19 @@ struct PoolChat : std::enable_shared_from_this<PoolChat> {
     prepared.mark = origin.mark;
     prepared.note = origin.source;
     const auto self = shared_from_this();
+    const std::chrono::nanoseconds waited = heard.waited;
     const Status taken =
         app.service().commit(std::move(prepared), [self, heard = std::move(heard)](Result<service::Applied> applied) mutable {
           if (!applied || applied->result.error) {
             self->forget();
-            if (!self->told) self->refuse(no_retry(refusal(applied ? *applied->result.error : applied.error())));
+            if (!self->told) self->refuse(no_retry(refusal(applied ? *applied->result.error : applied.error())), heard.waited);
             return;
           }
           if (!self->told) self->tell(std::move(heard));
         });
     if (!taken) {
       forget();
-      if (!told) refuse(no_retry(refusal(overloaded(taken.error()))));
+      if (!told) refuse(no_retry(refusal(overloaded(taken.error()))), waited);
     }
   }
 };

@@ -1,5 +1,6 @@
 """What the client gets: shapes to the letter, streamed and not; failures that cost the client nothing twice."""
 import json
+import time
 
 from gateway import GatewayTest, main, says
 
@@ -37,12 +38,27 @@ class Replies(GatewayTest):
         answer = self.chat(server)
         decision = answer.headers["x-margin-decision-id"]
         self.assertEqual(answer.json["id"], "chatcmpl-" + decision)
-        self.assertRegex(answer.headers["x-margin-overhead-ms"], r"^\d+(\.\d+)?$")
+        self.assertRegex(answer.headers["x-margin-overhead-ms"], r"^\d+\.\d{3}$")
         kept = server.get("/v1/decisions/" + decision)
         self.assertEqual(kept.status, 200)
         channels = {response["channel"] for response in kept.json["responses"]}
         self.assertEqual(len(channels), 1)
         self.assertIn("choice/line@1", channels.pop(), "which template was used is part of the channel")
+
+    def test_the_overhead_is_told_without_the_wait_for_models(self):
+        some, nobody = self.gateway("a!slow=0.5", "b!slow=0.5!401"), self.gateway("c!slow=0.5!401")
+        asked = {"a pool": (self.chat, some, "margin/quiz", 200), "a pool, streamed": (self.stream, some, "margin/quiz", 200),
+                 "one model": (self.chat, some, "a", 200), "one model, streamed": (self.stream, some, "a", 200),
+                 "a model that fails": (self.chat, some, "b", 401), "a pool that fails": (self.chat, nobody, "margin/quiz", 502)}
+        for how, (ask, server, model, status) in asked.items():
+            with self.subTest(how):
+                began = time.monotonic()
+                answer = ask(server, model=model)
+                took_ms = 1000 * (time.monotonic() - began)
+                self.assertEqual(answer.status, status)
+                overhead_ms = float(answer.headers["x-margin-overhead-ms"])
+                self.assertGreaterEqual(overhead_ms, 0)
+                self.assertGreaterEqual(took_ms - overhead_ms, 500, "the model alone took so long")
 
     def test_feedback_by_the_replys_id_teaches(self):
         server = self.three()

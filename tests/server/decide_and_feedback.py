@@ -4,6 +4,7 @@ import pathlib
 import re
 import socket
 import threading
+import time
 import uuid
 
 from harness import ServerTest, main
@@ -33,6 +34,21 @@ class Decide(ServerTest):
             self.assertEqual(looked_up[field], decision[field], field)
         self.assertEqual(looked_up["task_id"], "t1")
         self.assertEqual(looked_up["outcomes"], [])
+
+    def test_every_answer_says_what_it_took(self):
+        server = self.serve()
+        decision = server.decide(ASKED)["decision_id"]
+        asked = [(server.post, ("/v1/decide", {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}]}), 200), (server.post, ("/v1/decide", {}), 400),
+                 (server.post, ("/v1/feedback", {"decision_id": decision, "correct_answer": "Paris"}), 200), (server.get, ("/v1/decisions/" + decision,), 200),
+                 (server.get, ("/nowhere",), 404)]
+        for ask, what, status in asked:
+            with self.subTest(what):
+                began = time.monotonic()
+                answer = ask(*what)
+                took_ms = 1000 * (time.monotonic() - began)
+                self.assertEqual(answer.status, status)
+                self.assertRegex(answer.headers["x-margin-overhead-ms"], r"^\d+\.\d{3}$")
+                self.assertTrue(0 < float(answer.headers["x-margin-overhead-ms"]) < took_ms)
 
     def ask_at_once(self, server, requests):
         """The bytes of `requests`, each list of them over a connection of its own, all under way before any answer is read; the statuses."""
