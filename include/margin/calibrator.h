@@ -124,7 +124,7 @@ class Calibrator {
   // Takes over what `other` has seen of each of its models i, as the model `ids[i]` of this calibrator: estimates are averaged by the
   // evidence behind them, and the evidence is added; a model not known here is copied. Present is who is so in either. Nothing has changed
   // when it fails. kInvalidArgument: another method, version or parameters, or a known model without an id of its own below kModelsMax;
-  // kUnsupported: a state that has one history (all but raw, and margin with plain bands and shrinkage).
+  // kUnsupported: a state that has one history (all but raw, margin with plain bands and shrinkage, and margin_adaptive).
   [[nodiscard]] Status merge(const Calibrator& other, std::span<const ModelId> ids);
 
   // Design-time methods: fit on calibration rows and freeze; a second fit replaces the first. Models are joined as they appear.
@@ -160,8 +160,14 @@ class Calibrator {
   // False: not supported.
   virtual bool on_discount(double /*trust*/) { return false; }
   [[nodiscard]] virtual bool merges() const { return false; }
-  // `other` is of this very type; `copy`: `model` has only just joined.
-  virtual void on_merge(ModelId /*model*/, const Calibrator& /*other*/, ModelId /*other_model*/, bool /*copy*/) {}
+  // `other` is of this very type; each of `models` is present, whether it will stay so or not.
+  struct Merged {
+    ModelId own;
+    ModelId theirs;
+    bool copy;     // `own` has only just joined
+    bool present;  // in either
+  };
+  virtual void on_merge(const Calibrator& /*other*/, std::span<const Merged> /*models*/) {}
   virtual void fit_rows(std::span<const Observation> /*rows*/) {}
   // Fills band, observations, factor (where multiplicative) and terms; the rest is already set.
   virtual void describe(ModelId model, Explanation& explanation) const = 0;

@@ -147,15 +147,16 @@ Status Calibrator::merge(const Calibrator& other, std::span<const ModelId> ids) 
   if (std::adjacent_find(taken.begin(), taken.end()) != taken.end()) {
     return {ErrorCode::kInvalidArgument, "merge: expected different ids for different models"};
   }
+  std::vector<Merged> merged;
   for (ModelId model = 0; model < other.models(); ++model) {
     if (!other.known(model)) continue;
     const ModelId own = ids[model];
-    const bool copy = !known(own);
-    const bool here = present(own) || other.present(model);
+    merged.push_back({.own = own, .theirs = model, .copy = !known(own), .present = present(own) || other.present(model)});
     join(own);
-    on_merge(own, other, model, copy);
-    on_presence_changed(own);
-    if (!here) leave(own);
+  }
+  on_merge(other, merged);
+  for (const Merged& model : merged) {
+    if (!model.present) leave(model.own);
   }
   return {};
 }

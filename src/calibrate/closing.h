@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/pair.h"
+#include "calibrate/both_histories.h"
 #include "margin/calibrator.h"
 #include "margin/math.h"
 #include "margin/parameter.h"
@@ -72,6 +73,23 @@ class Closing {
     spread_ = spread_ * resolution_keep_ + weight * difference * difference;
     agreement_ = agreement_ * resolution_keep_ + weight * difference * (outcome - steps.plain);
     recalibrate(steps.earned, outcome, weight);
+  }
+
+  // Takes over what `other` has seen, `share` of the evidence of both. `taught`: models here before, there, and together.
+  struct Taught {
+    double own, theirs, together;
+  };
+  void merge(const Closing& other, const BothHistories& seen, const Taught& taught, double share) {
+    const auto kept = [&](double tasks) { return seen.kept(tasks * taught.own, tasks * taught.theirs, tasks * taught.together); };
+    const double slope = kept(resolution_tasks_);
+    spread_ = slope * (spread_ + other.spread_);
+    agreement_ = slope * (agreement_ + other.agreement_);
+    const double bins = kept(recalibration_tasks_);
+    for (std::size_t bin = 0; bin < bin_count_; ++bin) {
+      bin_outcome_[bin] = bins * (bin_outcome_[bin] + other.bin_outcome_[bin]);
+      bin_predicted_[bin] = bins * (bin_predicted_[bin] + other.bin_predicted_[bin]);
+      bin_steer_[bin] = (1.0 - share) * bin_steer_[bin] + share * other.bin_steer_[bin];
+    }
   }
 
   // The state, to be saved (a const Closing) or restored: visit(value, whether it is a sum of what cannot be negative).

@@ -144,21 +144,24 @@ class Margin final : public Calibrator {
   // Bands cut by rank are not the other's bands, and credibility is estimated from one history.
   [[nodiscard]] bool merges() const override { return !cuts_by_rank() && !estimates_credibility(); }
 
-  void on_merge(ModelId model, const Calibrator& other, ModelId other_model, bool copy) override {
+  void on_merge(const Calibrator& other, std::span<const Merged> models) override {
     const auto& source = static_cast<const Margin&>(other);
-    for (std::size_t k = 0; k < band_count(); ++k) {
-      Band& own = band(model, k);
-      const Band& theirs = source.band(other_model, k);
-      const double count = own.count + theirs.count;
-      if (copy || own.count == 0.0) {
-        if (copy || theirs.count > 0.0) own.estimate = theirs.estimate;
-      } else {
-        own.estimate = own.estimate + both(theirs.count / count) * (theirs.estimate - own.estimate);
+    for (const Merged& model : models) {
+      for (std::size_t k = 0; k < band_count(); ++k) {
+        Band& own = band(model.own, k);
+        const Band& theirs = source.band(model.theirs, k);
+        const double count = own.count + theirs.count;
+        if (model.copy || own.count == 0.0) {
+          if (model.copy || theirs.count > 0.0) own.estimate = theirs.estimate;
+        } else {
+          own.estimate = own.estimate + both(theirs.count / count) * (theirs.estimate - own.estimate);
+        }
+        own.count = count;
       }
-      own.count = count;
+      if (model.copy) totals_[model.own] = source.totals_[model.theirs];
+      refresh_total(model.own);
     }
-    if (copy) totals_[model] = source.totals_[other_model];
-    refresh_total(model);
+    if (shrinks_to_pool()) refresh_pool_factors();
   }
 
   void on_presence_changed(ModelId) override {

@@ -14,6 +14,7 @@
 
 #include "base/encoding.h"
 #include "base/pair.h"
+#include "calibrate/both_histories.h"
 #include "calibrate/clocked.h"
 #include "calibrate/closing.h"
 #include "calibrate/margin_adaptive_parameters.h"
@@ -27,11 +28,13 @@ namespace margin {
 namespace {
 
 using internal::both;
+using internal::BothHistories;
 using internal::Closing;
 using internal::kBandsMax;
 using internal::kClocksMax;
 using internal::kLinksMax;
 using internal::larger;
+using internal::observations_of;
 using internal::Pair;
 using internal::smaller;
 using internal::stated_odds;
@@ -188,6 +191,52 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     Closing::visit_sums(closing_, scale);
     refresh_pool();
     return true;
+  }
+
+  [[nodiscard]] bool merges() const override { return true; }
+
+  // Sums become what one memory would hold of both histories; what is no sum (weights, scales, lines, corrections) is averaged by the
+  // evidence behind it. The alarms' gains were won against one history, and begin anew.
+  void on_merge(const Calibrator& other, std::span<const Merged> models) override {
+    const auto& source = static_cast<const MarginAdaptive&>(other);
+    for (ModelId model = 0; model < models_.size(); ++model) settle(model);
+    const double own_taught = std::max(1.0, taught_);
+    const double their_taught = std::max(1.0, source.taught_);
+    for (const Merged& model : models) {
+      if (models_[model.own].observed || !source.models_[model.theirs].observed) continue;
+      models_[model.own].observed = true;
+      taught_ += 1.0;
+    }
+    double leave = 0.0;  // and are not taught any more
+    for (const Merged& model : models) leave += models_[model.own].observed && !model.present ? 1.0 : 0.0;
+    const Closing::Taught taught{own_taught, their_taught, std::max(1.0, taught_ - leave)};
+
+    const std::size_t slowest = clock_count() - 1;
+    const double of_pool = share_of(plain_count(pool_.data(), slowest), plain_count(source.pool_.data(), slowest), 1.0);
+    const BothHistories seen = add(pool_.data(), source.pool_.data(), taught);
+    closing_.merge(source.closing_, seen, taught, of_pool);
+    if (of_pool > 0.0) merge_experts(source, of_pool);
+    const TemperedOdds::Values before = odds_.pool();
+    odds_.pool() = TemperedOdds::between(odds_.pool(), source.odds_.pool(), of_pool);
+    for (ModelId model = 0; model < models_.size(); ++model) odds_.model(model) = odds_.rebased(odds_.model(model), before);
+    curve_.pool() = StatedCurve::between(curve_.pool(), source.curve_.pool(), of_pool);
+
+    for (const Merged& model : models) {
+      const Counters theirs = source.current(model.theirs);
+      const double share = share_of(plain_count(counters(model.own), slowest), plain_count(theirs.data(), slowest), of_pool);
+      const BothHistories seen_of_it = add(counters(model.own), theirs.data(), {1.0, 1.0, 1.0});
+      odds_.model(model.own) =
+          TemperedOdds::between(odds_.model(model.own), odds_.rebased(source.odds_.model(model.theirs), source.odds_.pool()), share);
+      if constexpr (kLine) {
+        const StatedCurve::Curve curve = StatedCurve::merged(curve_.model(model.own), source.current_curve(model.theirs), share);
+        const double memory = curve_.memory();
+        curve_.model(model.own) = StatedCurve::scaled(curve, seen_of_it.kept(memory, memory, memory));
+      }
+      merge_gains(models_[model.own].cusum, source.models_[model.theirs].cusum, share);
+    }
+    refresh_clock_shares();
+    refresh_pool_memory();
+    refresh_pool();
   }
 
   void on_begin_task() override { outcomes_this_task_ = 0.0; }
@@ -425,6 +474,51 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
     for (std::size_t row = 0; row < 2 * band_count(); ++row, counters += pairs()) {
       for (std::size_t lane = (clock + 1) * links; lane < lanes(); ++lane) set(counters, lane, get(counters, clock * links + lane % links));
     }
+  }
+
+  // How much of each clock's memory is filled: link 0 counts plainly.
+  [[nodiscard]] double plain_count(const Pair* counters, std::size_t clock) const {
+    double count = 0.0;
+    for (std::size_t k = 0; k < band_count(); ++k) count += get(exposure(counters, k), clock * link_count());
+    return count;
+  }
+  // The other's part of the evidence of both; who has seen nothing has no part.
+  [[nodiscard]] static double share_of(double own, double theirs, double of_nothing) {
+    return own + theirs > 0.0 ? theirs / (own + theirs) : of_nothing;
+  }
+  // Adds the counters of another history, and tells what the slowest clocks have seen.
+  BothHistories add(Pair* own, const Pair* theirs, const Closing::Taught& taught) {
+    BothHistories seen;
+    for (std::size_t j = 0; j < clock_count(); ++j) {
+      const double own_memory = clocks_[j] * taught.own;
+      const double their_memory = clocks_[j] * taught.theirs;
+      seen = {observations_of(plain_count(own, j), own_memory), observations_of(plain_count(theirs, j), their_memory)};
+      const double kept = seen.kept(own_memory, their_memory, clocks_[j] * taught.together);
+      for (std::size_t row = 0; row < 2 * band_count(); ++row) {
+        for (std::size_t lane = j * link_count(); lane < (j + 1) * link_count(); ++lane) {
+          set(own + row * pairs(), lane, kept * (get(own + row * pairs(), lane) + get(theirs + row * pairs(), lane)));
+        }
+      }
+    }
+    return seen;
+  }
+  static void merge_gains(std::array<double, kClocksMax>& own, const std::array<double, kClocksMax>& theirs, double share) {
+    if (share >= 1.0) {
+      own = theirs;
+    } else if (share > 0.0) {
+      own = {};
+    }
+  }
+  void merge_experts(const MarginAdaptive& source, double share) {
+    const auto average = [&](double own, double theirs) { return (1.0 - share) * own + share * theirs; };
+    for (std::size_t lane = 0; lane < lanes(); ++lane) set(weights_, lane, average(get(weights_, lane), get(source.weights_, lane)));
+    for (std::size_t i = 0; i < odds_lanes(); ++i) {
+      TemperedOdds::set(odds_weights_, i, average(TemperedOdds::get(odds_weights_, i), TemperedOdds::get(source.odds_weights_, i)));
+    }
+    merge_gains(pool_cusum_, source.pool_cusum_, share);
+    const bool both_know = outcomes_per_task_ > 0.0 && source.outcomes_per_task_ > 0.0;
+    outcomes_per_task_ =
+        both_know ? average(outcomes_per_task_, source.outcomes_per_task_) : outcomes_per_task_ + source.outcomes_per_task_;
   }
 
   void change_taught(double by) {

@@ -79,6 +79,33 @@ class StatedCurve {
     return curve;
   }
 
+  [[nodiscard]] static Line between(const Line& a, const Line& b, double share) {
+    if (share >= 1.0) return b;
+    return {a.slope + share * (b.slope - a.slope), a.offset + share * (b.offset - a.offset)};
+  }
+  // What two fits of one model are together, `share` of whose evidence is b's. Near its best line the log loss is a parabola with the
+  // curvature that is kept, so the best of both solves the sum of their equations: damped as above, and then at the mean of the lines.
+  [[nodiscard]] static Curve merged(const Curve& a, const Curve& b, double share) {
+    const Line mean = between(a.line, b.line, share);
+    Curve both{.line = mean, .squares = a.squares + b.squares, .products = a.products + b.products, .count = a.count + b.count};
+    if (share <= 0.0 || share >= 1.0) return both;
+    double by_slope = 0.0;
+    double by_offset = 0.0;
+    for (const Curve* each : {&a, &b}) {
+      const double slope = each->line.slope - mean.slope;
+      const double offset = each->line.offset - mean.offset;
+      by_slope += each->squares * slope + each->products * offset;
+      by_offset += each->products * slope + each->count * offset;
+    }
+    const double squares = both.squares + 4.0 * kDamping;
+    const double count = both.count + kDamping;
+    const double determinant = squares * count - both.products * both.products;
+    both.line.slope = clip(mean.slope + (count * by_slope - both.products * by_offset) / determinant, 0.0, kSlopeMax);
+    both.line.offset = clip(mean.offset + (squares * by_offset - both.products * by_slope) / determinant, -kOffsetMax, kOffsetMax);
+    return both;
+  }
+  [[nodiscard]] double memory() const { return 1.0 / (1.0 - keep_); }
+
   // Sums of squares and their products, up to rounding: else the line's equations would have no solution.
   [[nodiscard]] static bool is_possible(const Curve& curve) {
     return curve.products * curve.products <= curve.squares * curve.count * (1.0 + 1e-9);

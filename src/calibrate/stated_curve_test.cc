@@ -128,5 +128,41 @@ TEST(MarginAdaptive, ABandThatIsNoLongerUsedIsForgottenWholly) {
   EXPECT_EQ(calibrator->explain(0, 0.1).observations, 0.0);
 }
 
+// The sum of two parabolas, and of the damping around the mean line, has its least value at the merged line.
+TEST(StatedCurve, MergedLineIsTheBestOfBoth) {
+  const StatedCurve::Curve a{.line = {.slope = 0.8, .offset = 0.5}, .squares = 90.0, .products = 30.0, .count = 25.0};
+  const StatedCurve::Curve b{.line = {.slope = 0.3, .offset = -0.4}, .squares = 12.0, .products = -9.0, .count = 20.0};
+  const double share = 0.4;
+  const StatedCurve::Line mean{0.6 * 0.8 + 0.4 * 0.3, 0.6 * 0.5 - 0.4 * 0.4};
+  const auto loss = [&](double slope, double offset) {
+    double sum = 4.0 * std::pow(slope - mean.slope, 2) + std::pow(offset - mean.offset, 2);
+    for (const auto& each : {a, b}) {
+      const double u = slope - each.line.slope, v = offset - each.line.offset;
+      sum += each.squares * u * u + 2.0 * each.products * u * v + each.count * v * v;
+    }
+    return sum;
+  };
+  const StatedCurve::Curve merged = StatedCurve::merged(a, b, share);
+  const double least = loss(merged.line.slope, merged.line.offset);
+  for (const double angle : {0.0, 0.7, 1.5, 2.2, 3.1, 4.0, 4.9, 5.6}) {
+    EXPECT_GT(loss(merged.line.slope + 1e-4 * std::cos(angle), merged.line.offset + 1e-4 * std::sin(angle)), least) << angle;
+  }
+  EXPECT_EQ(merged.squares, 102.0);
+  EXPECT_EQ(merged.products, 21.0);
+  EXPECT_EQ(merged.count, 45.0);
+  const StatedCurve::Curve turned = StatedCurve::merged(b, a, 1.0 - share);
+  EXPECT_NEAR(turned.line.slope, merged.line.slope, 1e-12);
+  EXPECT_NEAR(turned.line.offset, merged.line.offset, 1e-12);
+}
+
+TEST(StatedCurve, MergedWithNothingIsTheSame) {
+  const StatedCurve::Curve a{.line = {.slope = 0.8, .offset = 0.5}, .squares = 90.0, .products = 30.0, .count = 25.0};
+  for (const StatedCurve::Curve& same : {StatedCurve::merged(a, {}, 0.0), StatedCurve::merged({}, a, 1.0)}) {
+    EXPECT_EQ(same.line.slope, a.line.slope);
+    EXPECT_EQ(same.line.offset, a.line.offset);
+    EXPECT_EQ(same.count, a.count);
+  }
+}
+
 }  // namespace
 }  // namespace margin::internal

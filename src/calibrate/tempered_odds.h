@@ -10,6 +10,7 @@
 
 #include "base/pair.h"
 #include "margin/calibrator.h"
+#include "margin/math.h"
 
 namespace margin::internal {
 
@@ -71,6 +72,22 @@ class TemperedOdds {
       models_[model][v] = move(models_[model][v], step);
       pool_[v] = move(pool_[v], step / both(per_task));
     }
+  }
+
+  // At `share` of the way from a to b, in log-odds.
+  [[nodiscard]] static Values between(const Values& a, const Values& b, double share) {
+    Values values = a;
+    for (std::size_t i = 0; i < kRootsMax; ++i) {
+      if (share > 0.0) set(values, i, share < 1.0 ? exp((1.0 - share) * log(get(a, i)) + share * log(get(b, i))) : get(b, i));
+    }
+    return values;
+  }
+  // A model's scales beside this pool's that do what they did beside a pool's `before`.
+  [[nodiscard]] Values rebased(Values model, const Values& before) const {
+    for (std::size_t v = 0; v < model.size(); ++v) {
+      model[v] = larger(smaller(model[v] * (before[v] / pool_[v]), both(kScaleMax)), both(1.0 / kScaleMax));
+    }
+    return model;
   }
 
   // The state, to be saved and restored: the pool's scales, and a model's.

@@ -66,5 +66,14 @@ TEST(TemperedOdds, MakeMarginAdaptiveSeeWhatBandsCannot) {
   EXPECT_LT(excess / n, 0.006);  // what adapting costs beside knowing the curve
 }
 
+TEST(TemperedOdds, ScalesBesideAnotherPoolsDoWhatTheyDid) {
+  TemperedOdds odds({1.0}, 0.01);
+  odds.pool() = TemperedOdds::all(4.0);
+  const TemperedOdds::Values model = odds.rebased(TemperedOdds::all(6.0), TemperedOdds::all(2.0));
+  EXPECT_EQ(TemperedOdds::get(model, 0) * 4.0, 6.0 * 2.0);
+  EXPECT_NEAR(TemperedOdds::get(TemperedOdds::between(TemperedOdds::all(2.0), TemperedOdds::all(16.0), 1.0 / 3.0), 0), 4.0, 1e-12)
+      << "a third of the way in logarithms";
+}
+
 }  // namespace
 }  // namespace margin::internal

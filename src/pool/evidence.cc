@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "calibrate/rate.h"
 #include "margin/decision.h"
@@ -23,6 +24,10 @@ Evidence::Evidence(const Calibrator& calibrator) : bands_count_(calibrator.bands
     fading_ = Fading::kByModel;
     rate_right_ = rate_wrong_ = 1.0 / DecisionTrust::kMemory;
   }
+}
+
+double Evidence::count_of(std::span<const Band> model) {
+  return std::accumulate(model.begin(), model.end(), 0.0, [](double sum, const Band& band) { return sum + band.count; });
 }
 
 double Evidence::rate(const Observation& observation) const {
@@ -61,20 +66,28 @@ void Evidence::discount(double trust) {
 }
 
 void Evidence::merge(const Evidence& other, std::span<const ModelId> ids) {
-  for (std::size_t i = 0; i < other.bands_.size(); ++i) {
-    const Band& theirs = other.bands_[i];
-    if (theirs.count == 0.0) continue;
-    const auto bands = static_cast<std::size_t>(bands_count_);
-    const std::size_t at = index(ids[i / bands], static_cast<int>(i % bands));
-    if (at >= bands_.size()) bands_.resize((at / bands + 1) * bands);
-    Band& own = bands_[at];
-    const double mine = own.count / (own.count + theirs.count);
-    const double rest = 1.0 - mine;
-    own = {.count = own.count + theirs.count,
-           .weights = mine * own.weights + rest * theirs.weights,
-           .squares = mine * mine * own.squares + rest * rest * theirs.squares,
-           .stated = mine * own.stated + rest * theirs.stated,
-           .right = mine * own.right + rest * theirs.right};
+  const auto bands = static_cast<std::size_t>(bands_count_);
+  for (std::size_t first = 0; first < other.bands_.size(); first += bands) {
+    const std::span<const Band> theirs(&other.bands_[first], bands);
+    const double seen = count_of(theirs);
+    if (seen == 0.0) continue;
+    const std::size_t at = index(ids[first / bands], 0);
+    if (at >= bands_.size()) bands_.resize(at + bands);
+    const std::span<Band> own(&bands_[at], bands);
+    const double seen_here = count_of(own);
+    for (std::size_t k = 0; k < bands; ++k) {
+      // Bands that fade together stay in proportion.
+      const double a = fading_ == Fading::kByModel ? seen_here : own[k].count;
+      const double b = fading_ == Fading::kByModel ? seen : theirs[k].count;
+      if (a + b == 0.0) continue;
+      const double mine = a / (a + b);
+      const double rest = 1.0 - mine;
+      own[k] = {.count = own[k].count + theirs[k].count,
+                .weights = mine * own[k].weights + rest * theirs[k].weights,
+                .squares = mine * mine * own[k].squares + rest * rest * theirs[k].squares,
+                .stated = mine * own[k].stated + rest * theirs[k].stated,
+                .right = mine * own[k].right + rest * theirs[k].right};
+    }
   }
 }
 

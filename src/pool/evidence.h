@@ -57,6 +57,7 @@ class Evidence {
     return model * static_cast<std::size_t>(bands_count_) + static_cast<std::size_t>(band);
   }
   [[nodiscard]] double rate(const Observation& observation) const;
+  [[nodiscard]] static double count_of(std::span<const Band> model);
 
   int bands_count_;
   Fading fading_ = Fading::kUnknown;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "margin/math.h"
+#include "margin/state.h"
 #include "pool/pool_fixture.h"
 
 namespace margin {
@@ -41,6 +42,35 @@ TEST_F(EvidenceTest, OfMarginAdaptiveABandFadesWithItsModel) {
   teach("a", 1.0, 1);
   const double old = std::pow(1.0 - 1.0 / 130.0, 6);
   EXPECT_NEAR(effective_n("a", 2), (old + 1.0) * (old + 1.0) / (old * old + 1.0), 1e-12);
+}
+
+TEST_F(EvidenceTest, OfTwoMergedMemoriesEachHasItsPart) {
+  const auto life = [&](int low, int high) {
+    pool_ = Pool();
+    configure({.calibrator = "margin_adaptive"});
+    for (int i = 0; i < low; ++i) outcome(decide({{"a", "x", 0.1}}), {{"a", 1.0}});
+    teach("a", 1.0, high);
+    return pool_.snapshot();
+  };
+  const std::string first = life(0, 40);
+  const auto merged = merge_states(first, life(30, 10));
+  ASSERT_TRUE(merged.ok()) << merged.error().message;
+  auto restored = Pool::restore(*merged);
+  ASSERT_TRUE(restored.ok());
+  pool_ = std::move(*restored);
+  const auto n = [](int observations, int copies_of_the_first_ten) {
+    double sum = 0.0, squares = 0.0;
+    for (int i = 0; i < observations; ++i) {
+      const double weight = std::pow(1.0 - 1.0 / 130.0, i);
+      for (int k = 0; k < (i < 10 ? copies_of_the_first_ten : 1); ++k) {
+        sum += weight;
+        squares += weight * weight;
+      }
+    }
+    return sum * sum / squares;
+  };
+  EXPECT_NEAR(effective_n("a", 2), n(40, 2), 1e-9) << "forty of the one, and of the other the latest ten";
+  EXPECT_NEAR(effective_n("a", 0), n(30, 1), 1e-9);
 }
 
 TEST_F(EvidenceTest, HalfAWeightIsHalfAnObservation) {

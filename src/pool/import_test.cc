@@ -132,33 +132,38 @@ TEST_F(ImportTest, MergedEstimatesAreAveragedByTheirEvidence) {
 }
 
 TEST_F(ImportTest, MergingIsTheSameFromBothSidesAndWithNothingACopy) {
-  const std::string first = life(9);
-  const auto alone = calibration(pool_);
-  const std::string second = life(10, {}, "c");
-  const auto one = merge_states(first, second);
-  const auto other = merge_states(second, first);
-  ASSERT_TRUE(one.ok() && other.ok());
-  const auto rows = diff_states(*one, *other);
-  ASSERT_TRUE(rows.ok());
-  EXPECT_EQ(rows->size(), 3U * 2U * 3U) << "three models, two segments, three bands";
-  for (const BandDifference& row : *rows) {
-    ASSERT_TRUE(row.first && row.second);
-    EXPECT_NEAR(row.first->factor, row.second->factor, 1e-12) << row.model;
-    EXPECT_NEAR(row.first->n, row.second->n, 1e-12) << row.model;
-  }
-  for (const auto& [a, b] : {std::pair(first, Pool().snapshot()), std::pair(Pool().snapshot(), first)}) {
-    const auto copy = merge_states(a, b);
-    ASSERT_TRUE(copy.ok());
-    EXPECT_EQ(calibration(*Pool::restore(*copy)), alone);
+  for (const char* calibrator : {"margin", "margin_adaptive"}) {
+    const PoolConfigured config{.calibrator = calibrator};
+    pool_ = Pool();
+    configure(config);
+    const std::string nothing = pool_.snapshot();
+    const std::string first = life(9, config);
+    const auto alone = calibration(pool_);
+    const std::string second = life(10, config, "c");
+    const auto one = merge_states(first, second);
+    const auto other = merge_states(second, first);
+    ASSERT_TRUE(one.ok() && other.ok());
+    const auto rows = diff_states(*one, *other);
+    ASSERT_TRUE(rows.ok());
+    EXPECT_EQ(rows->size(), 3U * 2U * 3U) << "three models, two segments, three bands";
+    for (const BandDifference& row : *rows) {
+      ASSERT_TRUE(row.first && row.second);
+      EXPECT_NEAR(row.first->factor, row.second->factor, 1e-9) << row.model;
+      EXPECT_NEAR(row.first->n, row.second->n, 1e-9) << row.model;
+    }
+    for (const auto& [a, b] : {std::pair(first, nothing), std::pair(nothing, first)}) {
+      const auto copy = merge_states(a, b);
+      ASSERT_TRUE(copy.ok());
+      EXPECT_EQ(calibration(*Pool::restore(*copy)), alone) << calibrator;
+    }
   }
 }
 
 TEST_F(ImportTest, StatesThatCannotBeMergedAreRefusedByName) {
-  const PoolConfigured adaptive{.calibrator = "margin_adaptive", .calibrator_version = 2};
-  const std::string state = life(11, adaptive);
+  const std::string state = life(11, {.calibrator = "online_platt"});
   const auto merged = merge_states(state, state);
   ASSERT_FALSE(merged.ok());
-  EXPECT_EQ(merged.error().message, "margin_adaptive has a state with one history, which cannot be merged with another");
+  EXPECT_EQ(merged.error().message, "online_platt has a state with one history, which cannot be merged with another");
   EXPECT_FALSE(merge_states(state, life(12)).ok());
   EXPECT_FALSE(merge_states("", state).ok());
 }

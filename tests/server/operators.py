@@ -224,6 +224,27 @@ class Operators(ServerTest):
         server.stop()
         self.assertEqual(self.serve(store="copy.db").digests(), digests)
 
+    def test_two_deployments_are_merged_and_a_third_begins_with_what_both_learned(self):
+        """Each with the calibrator that pools have by default."""
+        worth = {}
+        for place, right in (("east", ("a", "b")), ("west", ("a",))):
+            server = self.serve(store=place + ".db")
+            for i in range(40):
+                made = server.decide({"a": ("x", 0.9), "b": ("y", 0.8)})["decision_id"]
+                taught = server.post("/v1/feedback", {"decision_id": made, "outcomes": {model: int(model in right and i % 5 > 0) for model in "ab"}})
+                self.assertEqual(taught.status, 200, taught.body)
+            worth[place] = {response["model"]: response["calibrated"] for response in server.decide({"a": ("x", 0.9), "b": ("y", 0.8)})["responses"]}
+            server.stop()
+            self.margin("state", "export", place + ".db", "--out", place)
+        self.margin("state", "merge", "east", "west", "--out", "both")
+        self.margin("state", "import", "both", "third.db")
+        server = self.serve(store="third.db")
+        both = {response["model"]: response for response in server.decide({"a": ("x", 0.9), "b": ("y", 0.8)})["responses"]}
+        self.assertEqual({model: response["n"] for model, response in both.items()}, {"a": 80, "b": 80})
+        self.assertAlmostEqual(both["a"]["calibrated"], 0.8, delta=0.08)
+        self.assertGreater(both["b"]["calibrated"], worth["west"]["b"] + 0.1)
+        self.assertLess(both["b"]["calibrated"], worth["east"]["b"] - 0.1)
+
     def test_reverts_behind_what_is_retained_are_refused_and_others_done(self):
         server = self.serve()
         receipts = []
