@@ -49,9 +49,11 @@ TEST(BothHistoriesTest, HaveTheMassOfTheirObservationsInOneMemory) {
 class MarginAdaptiveMerge : public testing::TestWithParam<int> {
  protected:
   static constexpr ModelId kModels = 3;
-  static std::unique_ptr<Calibrator> make() { return make_calibrator("margin_adaptive@" + std::to_string(GetParam())).value(); }
-  static std::unique_ptr<Calibrator> fresh() {
-    std::unique_ptr<Calibrator> calibrator = make();
+  static std::unique_ptr<Calibrator> make(const Parameters& parameters = {}) {
+    return make_calibrator("margin_adaptive", GetParam(), parameters).value();
+  }
+  static std::unique_ptr<Calibrator> fresh(const Parameters& parameters = {}) {
+    std::unique_ptr<Calibrator> calibrator = make(parameters);
     for (ModelId model = 0; model < kModels; ++model) calibrator->join(model);
     return calibrator;
   }
@@ -156,6 +158,26 @@ TEST_P(MarginAdaptiveMerge, IsTheSameFromBothSides) {
     for (const double confidence : {0.0, 0.3, 0.5, 0.8, 0.99, 1.0}) {
       EXPECT_NEAR(first->calibrate(model, confidence), second->calibrate(model, confidence), 1e-9) << model << " at " << confidence;
     }
+  }
+}
+
+// Memories that are full hold no more when they hear the same again, and what is learned then moves them as it would have.
+TEST_P(MarginAdaptiveMerge, OfFullMemoriesWithThemselvesChangesNothing) {
+  Parameters short_memories = {{"clocks", std::vector<double>{2.0, 4.0, 8.0}},
+                               {"resolution_tasks", 10.0},
+                               {"recalibration_tasks", 10.0},
+                               {"pool_alarm", 1e9},
+                               {"model_alarm", 1e9}};
+  if (GetParam() == 3) short_memories["curve_memory"] = 10.0;
+  Random random(7);
+  const auto first = fresh(short_memories);
+  for (int i = 0; i < 1000; ++i) teach(*first, task(random));
+  const auto alone = first->clone();
+  ASSERT_TRUE(first->merge(*alone, same_ids_).ok());
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_LT(distance(*first, forecasts_of(*alone)), 1e-9) << "after " << i;
+    const auto rows = task(random);
+    for (Calibrator* each : {first.get(), alone.get()}) teach(*each, rows);
   }
 }
 
