@@ -9,8 +9,9 @@ A server is one of
 Rounds run A-B-B-A, in a closed loop for the largest rate and then in an open loop at half of LEFT's largest for the latency. Each begins when
 both servers are at rest: what one still has to do for its last round must not disturb the other's. Beside the rates, which other programs on the
 machine disturb, it prints the processor time per request, which they disturb much less. Where LEFT is disk, also its
-commits per second beside what writing one page and fdatasync alone reach in the same folder, in turn with its rounds. Prints a table and one JSON
-line. --check runs briefly, and fails on errors or when LEFT takes more than twice the processor time of RIGHT. Exits 77 when there is no nginx.
+commits per second beside what writing one page and fdatasync alone reach in the same folder, in turn with its rounds. Prints a table of medians over
+rounds, with 95% bootstrap intervals of their ratios, and one JSON line. --check runs briefly, and fails on errors or when LEFT takes more than twice
+the processor time of RIGHT. Exits 77 when there is no nginx.
 """
 
 import argparse
@@ -185,9 +186,6 @@ class Side:
             outcome["syncs"] = syncs_per_second(load.folder, args.seconds / 2, args.server_core)
         rounds.append(outcome)
 
-    def median(self, rounds, key):
-        return statistics.median(outcome[key] for outcome in rounds)
-
     def errors(self):
         return sum(outcome["errors"] for outcome in self.closed + self.open)
 
@@ -228,21 +226,35 @@ def in_turn(left, right, rounds):
             yield side
 
 
+def compared(left, right, resamples=2000):
+    """Medians of two sides' rounds, their ratio, and where 95% of the ratios lie when turns (a round of each side) are drawn again."""
+    rng = random.Random(1)
+    turns = list(zip(left, right))
+
+    def ratio(drawn):
+        medians = [statistics.median(side) for side in zip(*drawn)]
+        return *medians, medians[0] / medians[1]
+
+    ratios = sorted(ratio(rng.choices(turns, k=len(turns)))[2] for _ in range(resamples))
+    return *ratio(turns), ratios[int(0.025 * resamples)], ratios[int(0.975 * resamples)]
+
+
 def report(left, right, args, rate):
     rows = [("closed loop, requests/s", "closed", "rps", 0), ("closed loop, processor us/request", "closed", "cpu_us", 2),
             (f"open loop at {rate:.0f}/s, p50 us", "open", "p50_us", 0), ("p99 us", "open", "p99_us", 0), ("p99.9 us", "open", "p99_9_us", 0),
             ("processor us/request", "open", "cpu_us", 2)]
     result = {"left": left.name, "right": right.name, "rounds": args.rounds, "seconds": args.seconds, "connections": args.connections, "rate": round(rate)}
-    print(f"{'':36}{left.name:>12}{right.name:>12}{'ratio':>8}")
+    print(f"{'':36}{left.name:>12}{right.name:>12}{'ratio':>8}{'95%':>14}")
+
+    def row(label, name, values, digits):
+        result[name] = [round(value, 3) for value in values]
+        print(f"{label:36}{values[0]:>12.{digits}f}{values[1]:>12.{digits}f}{values[2]:>8.2f}{f'{values[3]:.2f} to {values[4]:.2f}':>14}")
+
     for label, loop, key, digits in rows:
-        values = [side.median(getattr(side, loop), key) for side in (left, right)]
-        ratio = values[0] / values[1]
-        result[f"{loop}_{key}"] = [round(value, 3) for value in (*values, ratio)]
-        print(f"{label:36}{values[0]:>12.{digits}f}{values[1]:>12.{digits}f}{ratio:>8.2f}")
+        row(label, f"{loop}_{key}", compared(*([outcome[key] for outcome in getattr(side, loop)] for side in (left, right))), digits)
     if left.name == "disk":
-        values = [left.median(left.closed, key) for key in ("commits", "syncs")]
-        result["commits_and_syncs"] = [round(value, 1) for value in values]
-        print(f"{'commits/s, beside fdatasync alone':36}{values[0]:>12.0f}{values[1]:>12.0f}{values[0] / values[1]:>8.2f}")
+        both = ([outcome[key] for outcome in left.closed] for key in ("commits", "syncs"))
+        row("commits/s, beside fdatasync alone", "commits_and_syncs", compared(*both), 0)
     sides = (left, right)
     result["rss_mib"] = [[round(side.rss_before, 1), round(rss_mib(side.process.pid), 1)] for side in sides]
     result["errors"] = [side.errors() for side in sides]
@@ -287,7 +299,7 @@ def main():
             sides.append(right)
             for side in in_turn(left, right, args.rounds):
                 side.run(load, side.closed)
-            rate = left.median(left.closed, "rps") / 2
+            rate = statistics.median(outcome["rps"] for outcome in left.closed) / 2
             for side in in_turn(left, right, args.rounds):
                 side.run(load, side.open, rate)
             result = report(left, right, args, rate)

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ struct Options {
   bool yield = false;
   double seconds = 5;
   double warmup_seconds = 0.5;
+  double slice_seconds = 0;  // 0: no slices
   int status = 200;
 };
 
@@ -206,6 +208,9 @@ class Load {
     const Clock::time_point now = Clock::now();
     if (due < measured_from_) return;
     last_answer_ = now;
+    if (options_.slice_seconds > 0) {
+      while (now >= measured_from_ + seconds(options_.slice_seconds) * (slices_.size() + 1)) slices_.push_back(latencies_.size());
+    }
     latencies_.push_back(now - due);
     if (!good) ++errors_;
   }
@@ -228,20 +233,38 @@ class Load {
     connect(index);
   }
 
+  static double quantile_us(std::span<const Nanoseconds> sorted, double q) {
+    if (sorted.empty()) return 0.0;
+    const auto rank = static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5);
+    return static_cast<double>(sorted[rank].count()) / 1e3;
+  }
+
+  // The 99th percentile of each whole slice, by the time of the answers.
+  std::string slices() {
+    std::string text;
+    std::size_t begin = 0;
+    for (const std::size_t end : slices_) {
+      const std::span<Nanoseconds> slice(latencies_.data() + begin, end - begin);
+      std::sort(slice.begin(), slice.end());
+      char number[32];
+      std::snprintf(number, sizeof number, "%s%.1f", text.empty() ? "" : ",", quantile_us(slice, 0.99));
+      text += number;
+      begin = end;
+    }
+    return text;
+  }
+
   void report() {
+    const std::string slices_p99 = slices();
     std::sort(latencies_.begin(), latencies_.end());
-    const auto quantile_us = [&](double q) {
-      if (latencies_.empty()) return 0.0;
-      const auto rank = static_cast<std::size_t>(q * static_cast<double>(latencies_.size() - 1) + 0.5);
-      return static_cast<double>(latencies_[rank].count()) / 1e3;
-    };
     const double elapsed = std::chrono::duration<double>(last_answer_ - measured_from_).count();
     const double answered = static_cast<double>(latencies_.size() - unfinished_);
     std::printf(
         "{\"mode\":\"%s\",\"connections\":%zu,\"requests\":%zu,\"errors\":%zu,\"unfinished\":%zu,\"reconnects\":%zu,\"rps\":%.1f,"
-        "\"p50_us\":%.1f,\"p99_us\":%.1f,\"p99_9_us\":%.1f,\"max_us\":%.1f}\n",
+        "\"p50_us\":%.1f,\"p99_us\":%.1f,\"p99_9_us\":%.1f,\"max_us\":%.1f,\"slices_p99_us\":[%s]}\n",
         options_.rate > 0 ? "open" : "closed", connections_.size(), latencies_.size(), errors_, unfinished_, reconnects_,
-        elapsed > 0 ? answered / elapsed : 0.0, quantile_us(0.5), quantile_us(0.99), quantile_us(0.999), quantile_us(1));
+        elapsed > 0 ? answered / elapsed : 0.0, quantile_us(latencies_, 0.5), quantile_us(latencies_, 0.99), quantile_us(latencies_, 0.999),
+        quantile_us(latencies_, 1), slices_p99.c_str());
   }
 
   const Options& options_;
@@ -254,6 +277,7 @@ class Load {
   Clock::time_point measured_from_;
   Clock::time_point last_answer_;
   std::vector<Nanoseconds> latencies_;
+  std::vector<std::size_t> slices_;  // how many latencies there were at the end of each
   std::size_t errors_ = 0;
   std::size_t unfinished_ = 0;
   std::size_t reconnects_ = 0;
@@ -273,6 +297,8 @@ int main(int argc, char** argv) {
   app.add_flag("--yield", options.yield, "Let others have the core first, where what is measured needs it too");
   app.add_option("--seconds", options.seconds, "Time measured")->capture_default_str()->check(CLI::Range(0.01, 3600.0));
   app.add_option("--warmup", options.warmup_seconds, "Time before that")->capture_default_str()->check(CLI::Range(0.0, 600.0));
+  app.add_option("--slices", options.slice_seconds, "Also print the 99th percentile of every so many seconds")
+      ->check(CLI::Range(0.01, 3600.0));
   app.add_option("--status", options.status, "Any other status is an error")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   Load(options).run();

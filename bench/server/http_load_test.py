@@ -46,6 +46,19 @@ class HttpLoad(unittest.TestCase):
         self.assertGreater(outcome["max_us"], 400_000)
         self.assertGreater(outcome["p99_us"], 300_000)
 
+    def test_slices_show_when_a_stall_was(self):
+        process = self.load("--rate", "400", "--seconds", "1", "--slices", "0.1")
+        time.sleep(0.5)
+        self.server.send_signal(signal.SIGSTOP)
+        time.sleep(0.2)
+        self.server.send_signal(signal.SIGCONT)
+        outcome = self.outcome(process)
+        slices = outcome["slices_p99_us"]
+        self.assertIn(len(slices), (9, 10), "the last one is whole only if something was answered after it")
+        self.assertGreater(max(slices), 100_000)
+        self.assertGreater(max(slices), 4 * sorted(slices)[len(slices) // 2])
+        self.assertIn(0.0, slices, "nothing was answered meanwhile")
+
     def test_another_status_is_an_error(self):
         outcome = self.outcome(self.load("--seconds", "0.1", "--status", "204"))
         self.assertGreater(outcome["requests"], 0)
