@@ -131,7 +131,7 @@ void Loop::stop() {
 void Loop::post(std::function<void()> work) { impl_->post(std::move(work)); }
 bool Loop::in_turn() const { return impl_->in_turn; }
 
-Timer Loop::after(std::chrono::milliseconds delay, std::function<void()> work) {
+Timer Loop::after(std::chrono::microseconds delay, std::function<void()> work) {
   Timer timer;
   timer.impl_ = std::make_shared<Timer::Impl>(impl_->context);
   timer.impl_->work = std::move(work);
@@ -141,6 +141,11 @@ Timer Loop::after(std::chrono::milliseconds delay, std::function<void()> work) {
     if (const auto work_now = std::exchange(pending->work, nullptr)) work_now();
   });
   return timer;
+}
+
+void Loop::post_after(std::chrono::microseconds delay, std::function<void()> work) {
+  // The pending call holds what the timer would.
+  after(delay, [this, work = std::move(work)] { impl_->turn(work); }).impl_.reset();
 }
 
 void Loop::on_signal(int signal, std::function<void()> work) {

@@ -37,7 +37,9 @@ class Loop {
   // Thread-safe: `work` runs on the loop's thread, after what was posted before it.
   void post(std::function<void()> work);
 
-  [[nodiscard]] Timer after(std::chrono::milliseconds delay, std::function<void()> work);
+  [[nodiscard]] Timer after(std::chrono::microseconds delay, std::function<void()> work);
+  // On the loop's thread. As post(), when so much time has passed: what cannot be cancelled needs nobody to hold it.
+  void post_after(std::chrono::microseconds delay, std::function<void()> work);
   // From now on `signal` no longer ends the process but calls `work`, each time.
   void on_signal(int signal, std::function<void()> work);
 

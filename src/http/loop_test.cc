@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,39 @@ TEST(Loop, WorkThatThrowsEndsItsTurn) {
   loop.post([] { throw std::runtime_error("broken"); });
   EXPECT_THROW(loop.run(), std::runtime_error);
   EXPECT_FALSE(loop.in_turn());
+}
+
+TEST(Loop, WhatIsPostedForLaterHasATurnOfItsOwnThen) {
+  using Clock = std::chrono::steady_clock;
+  Loop loop;
+  std::string said;
+  TurnEnd end(loop, [&] { said += loop.in_turn() ? '!' : '.'; });
+  const Clock::time_point begin = Clock::now();
+  constexpr std::chrono::microseconds kLater(1500);
+  loop.post_after(2 * kLater, [&] {
+    said += 'c';
+    loop.stop();
+  });
+  loop.post_after(kLater, [&] {
+    said += loop.in_turn() ? 'b' : '!';
+    EXPECT_GE(Clock::now() - begin, kLater);
+  });
+  loop.post([&] { said += 'a'; });
+  loop.run();
+  EXPECT_EQ(said, "a.b.c.");
+  EXPECT_GE(Clock::now() - begin, 2 * kLater);
+}
+
+TEST(Loop, WhatIsPostedForLaterGoesWithTheLoop) {
+  const auto held = std::make_shared<int>();
+  {
+    Loop loop;
+    loop.post_after(std::chrono::hours(1), [held] { FAIL() << "after the stop"; });
+    loop.post([&] { loop.stop(); });
+    loop.run();
+    EXPECT_EQ(held.use_count(), 2);
+  }
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 TEST(Loop, RoundsEndWhenNeitherSocketsNorPostedWorkAreLeft) {

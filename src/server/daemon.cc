@@ -158,6 +158,7 @@ class Daemon {
     out.clock_ms = wall_clock_ms;
     out.seed = random_seed();
     out.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
+    out.post_after = [this](std::chrono::microseconds delay, std::function<void()> work) { loop_.post_after(delay, std::move(work)); };
     out.complain = [this](const std::string& message) { journal_.warning(message); };
     return out;
   }

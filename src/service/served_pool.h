@@ -88,8 +88,9 @@ class ServedPool {
   // The state holds an outcome that was taken back, until it is folded anew: not to be kept.
   [[nodiscard]] bool needs_fold() const { return needs_fold_; }
 
-  std::uint64_t next_snapshot = 0;  // the offset from which on one is due
-  bool folding = false;             // a new fold is under way
+  std::uint64_t next_snapshot = 0;   // the offset from which on one is due
+  std::uint64_t snapshot_worth = 0;  // the events that come to the size of the last one
+  bool folding = false;              // a new fold is under way
   bool snapshotting = false;
 
  private:

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -53,6 +54,8 @@ struct ServiceOptions {
   std::function<std::int64_t()> clock_ms;           // since 1970
   std::uint64_t seed = 0;                           // of ids
   std::function<void(std::function<void()>)> post;  // runs something on the loop's thread, soon; callable from any thread
+  // The same when so much time has passed; called on the loop's thread. Empty: as `post`.
+  std::function<void(std::chrono::microseconds, std::function<void()>)> post_after;
   // What an operator should know: a refold that failed, a snapshot that could not be kept.
   std::function<void(std::string)> complain;
   // One of `pools` ran otherwise, and is changed. May be empty.
@@ -208,7 +211,7 @@ class Service {
   // Tells and counts what became of an event.
   void tell(ServedPool& pool, const Event& event, const Applied& applied);
   void snapshot_when_due(ServedPool& pool);
-  void continue_snapshot(ServedPool& pool, std::uint64_t offset);
+  void continue_snapshot(ServedPool& pool, std::uint64_t offset, std::chrono::microseconds rest);
   void keep_snapshot(ServedPool& pool, std::uint64_t offset, std::vector<std::string> pieces);
   // On the side.
   Status compact_before(const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit, const Pause& pause);

@@ -66,6 +66,7 @@ class ServiceTest : public ::testing::Test {
     options.clock_ms = [this] { return clock_ms_; };
     options.seed = ++seed_;
     options.post = [this](std::function<void()> work) { loop_.post(std::move(work)); };
+    options.post_after = post_after_;
     options.complain = [this](const std::string& message) { complaints_.push_back(message); };
     auto opened = Service::open(log_, std::move(options));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
@@ -150,6 +151,7 @@ class ServiceTest : public ::testing::Test {
   std::map<std::string, PoolConfigured> pools_ = {{"default", PoolConfigured{}}};  // the operator's
   PoolConfigured defaults_;
   std::size_t requests_max_ = 100'000;
+  decltype(ServiceOptions::post_after) post_after_;
   std::vector<std::string> complaints_;
   std::vector<std::string> told_;  // what the operator's configuration changed
   std::unique_ptr<Service> service_;

@@ -1,5 +1,6 @@
 // Service, the part that keeps snapshots of the pools, and takes out of the log what is old.
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -17,8 +18,10 @@ constexpr std::size_t kSearchedAtOnce = 256;
 // more than a part of the log itself, and recovery from the last one takes not much more than a few times what reading that one takes.
 constexpr std::uint64_t kBytesPerEvent = 128;
 
-// Decisions that are copied for a snapshot in one turn of the loop: some tens of microseconds.
+// Decisions that are copied for a snapshot in one turn of the loop: some tens of microseconds. Then for so many times as long none are: the
+// loop has other things to do, and at half of what it can do others on its core want half of the rest.
 constexpr std::size_t kDecisionsAtOnce = 64;
+constexpr int kRestPerCopying = 9;
 
 using Pieces = std::vector<std::string>;
 
@@ -55,24 +58,32 @@ void Service::snapshot_when_due(ServedPool& pool) {
   // The next one is due before this one is kept: events come faster than it is written at leisure.
   if (pool.snapshotting) return background_.hurry();
   pool.snapshotting = true;
-  pool.next_snapshot = pool.next_offset() + options_.bounds.snapshot_every;
+  pool.next_snapshot = pool.next_offset() + std::max(options_.bounds.snapshot_every, pool.snapshot_worth);
   pool.begin_snapshot();
-  continue_snapshot(pool, pool.next_offset());
+  continue_snapshot(pool, pool.next_offset(), {});
 }
 
-void Service::continue_snapshot(ServedPool& pool, std::uint64_t offset) {
-  options_.post([this, &pool, alive = alive_, offset] {
+void Service::continue_snapshot(ServedPool& pool, std::uint64_t offset, std::chrono::microseconds rest) {
+  auto some = [this, &pool, alive = alive_, offset] {
     if (!*alive) return;
     // The state was folded anew: it wants one of its own.
     if (!pool.snapshot_under_way()) return void(pool.snapshotting = false);
+    const auto begin = std::chrono::steady_clock::now();
     auto pieces = pool.continue_snapshot(kDecisionsAtOnce);
-    pieces ? keep_snapshot(pool, offset, std::move(*pieces)) : continue_snapshot(pool, offset);
-  });
+    if (pieces) return keep_snapshot(pool, offset, std::move(*pieces));
+    const auto copying = std::chrono::steady_clock::now() - begin;
+    // None where the next one is due before this one is copied.
+    const bool late = pool.next_offset() >= pool.next_snapshot;
+    continue_snapshot(pool, offset,
+                      late ? std::chrono::microseconds(0) : std::chrono::ceil<std::chrono::microseconds>(kRestPerCopying * copying));
+  };
+  rest.count() > 0 && options_.post_after ? options_.post_after(rest, std::move(some)) : options_.post(std::move(some));
 }
 
 void Service::keep_snapshot(ServedPool& pool, std::uint64_t offset, Pieces pieces) {
+  pool.snapshot_worth = bytes_in(pieces) / kBytesPerEvent;
   // 0: meanwhile the state was folded anew, and wants one of its own.
-  if (pool.next_snapshot > 0) pool.next_snapshot = std::max(pool.next_snapshot, offset + bytes_in(pieces) / kBytesPerEvent);
+  if (pool.next_snapshot > 0) pool.next_snapshot = std::max(offset + options_.bounds.snapshot_every, offset + pool.snapshot_worth);
   const auto shared = std::make_shared<Pieces>(std::move(pieces));
   background_.run([this, &pool, alive = alive_, name = pool.name(), offset, shared] {
     const auto kept = std::make_shared<Status>(log_.keep_snapshot(name, {offset, std::move(*shared)}, [this] { background_.breathe(); }));

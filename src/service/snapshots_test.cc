@@ -38,6 +38,51 @@ TEST_F(ServiceTest, ALargeSnapshotIsWrittenAtLeisureForAsLongAsItsSizeWarrants) 
   EXPECT_GE(looked_at, 3);
 }
 
+// Copying takes a tenth of the loop's time, and all of it when the next one is due.
+TEST_F(ServiceTest, ASnapshotIsCopiedWithRestsUntilTheNextOneIsDue) {
+  std::vector<std::function<void()>> resting;
+  std::size_t rests = 0;
+  post_after_ = [&](std::chrono::microseconds rest, std::function<void()> work) {
+    EXPECT_GT(rest.count(), 0);
+    ++rests;
+    resting.push_back(std::move(work));
+  };
+  const auto go_on = [&] {
+    const auto next = std::exchange(resting, {});
+    for (const auto& each : next) each();
+  };
+  open(100);
+  while (!pool().snapshotting) decide();
+  const std::uint64_t first = pool().next_offset();
+  decide();
+  EXPECT_EQ(resting.size(), 1U) << "64 are copied";
+  EXPECT_TRUE(pool().snapshot_under_way());
+  const Digest then = pool().pool().digest();
+  go_on();
+  loop_.run_until([this] { return !pool().snapshotting; });
+  EXPECT_EQ(rests, 1U) << "of some more than 100";
+  EXPECT_EQ(log_.latest_snapshot("default").value().value().offset, first);
+  EXPECT_EQ(pool().pool().digest(), then);
+
+  // As many events as the last one was worth are no reason for haste, though more than `snapshot_every`.
+  const std::uint64_t worth = log_.latest_snapshot("default").value().value().bytes.size() / 128;
+  ASSERT_GT(worth, 110U);
+  while (!pool().snapshotting) decide();
+  const std::uint64_t second = pool().next_offset();
+  EXPECT_EQ(second, first + worth);
+  for (std::uint64_t i = 1; i < worth; ++i) decide();
+  ASSERT_EQ(resting.size(), 1U);
+  go_on();
+  EXPECT_EQ(resting.size(), 1U);
+  decide();
+  go_on();
+  rests = 0;
+  loop_.run_until([this] { return !pool().snapshotting; });
+  EXPECT_EQ(rests, 0U) << "the next one was due";
+  EXPECT_EQ(log_.latest_snapshot("default").value().value().offset, second);
+  EXPECT_EQ(folded(), pool().pool().digest());
+}
+
 TEST_F(ServiceTest, ASnapshotThatCouldNotBeKeptIsTriedAgainSoon) {
   open(10);
   for (int i = 0; i < 300; ++i) {
