@@ -199,14 +199,15 @@ TEST_P(MarginAdaptiveMerge, OfStatesAtTheirBoundsCanBeRestored) {
     return calibrator;
   };
   const auto first = always_right(5000);
-  for (int tasks = 1; tasks < 100; ++tasks) {
-    // At the bound too, with less and less behind it.
-    auto second = first->clone();
-    ASSERT_TRUE(second->discount(tasks / 100.0).ok());
-    ASSERT_TRUE(second->merge(*first, same_ids_).ok());
-    const auto restored = restore_calibrator(second->snapshot());
-    ASSERT_TRUE(restored.ok()) << tasks << ": " << restored.error().message;
-    EXPECT_EQ((*restored)->digest(), second->digest());
+  for (int part = 1; part < 1000; ++part) {
+    // At the bound too, with a part of the evidence behind it.
+    const auto second = first->clone();
+    ASSERT_TRUE(second->discount(part / 1000.0).ok());
+    const auto merged = first->clone();
+    ASSERT_TRUE(merged->merge(*second, same_ids_).ok());
+    const auto restored = restore_calibrator(merged->snapshot());
+    ASSERT_TRUE(restored.ok()) << part << ": " << restored.error().message;
+    EXPECT_EQ((*restored)->digest(), merged->digest());
   }
 }
 
