@@ -165,6 +165,7 @@ class Calibrator {
     ModelId own;
     ModelId theirs;
     bool copy;     // `own` has only just joined
+    bool away;     // `own` had left, and is present only since
     bool present;  // in either
   };
   virtual void on_merge(const Calibrator& /*other*/, std::span<const Merged> /*models*/) {}

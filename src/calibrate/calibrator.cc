@@ -151,7 +151,11 @@ Status Calibrator::merge(const Calibrator& other, std::span<const ModelId> ids) 
   for (ModelId model = 0; model < other.models(); ++model) {
     if (!other.known(model)) continue;
     const ModelId own = ids[model];
-    merged.push_back({.own = own, .theirs = model, .copy = !known(own), .present = present(own) || other.present(model)});
+    merged.push_back({.own = own,
+                      .theirs = model,
+                      .copy = !known(own),
+                      .away = known(own) && !present(own),
+                      .present = present(own) || other.present(model)});
     join(own);
   }
   on_merge(other, merged);

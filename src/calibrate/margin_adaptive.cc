@@ -200,7 +200,9 @@ class MarginAdaptive final : public Calibrator, public internal::Clocked {
   void on_merge(const Calibrator& other, std::span<const Merged> models) override {
     const auto& source = static_cast<const MarginAdaptive&>(other);
     for (ModelId model = 0; model < models_.size(); ++model) settle(model);
-    const double own_taught = std::max(1.0, taught_);
+    double back = 0.0;  // who had left, and did not count
+    for (const Merged& model : models) back += models_[model.own].observed && model.away ? 1.0 : 0.0;
+    const double own_taught = std::max(1.0, taught_ - back);
     const double their_taught = std::max(1.0, source.taught_);
     for (const Merged& model : models) {
       if (models_[model.own].observed || !source.models_[model.theirs].observed) continue;

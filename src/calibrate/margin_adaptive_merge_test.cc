@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/both_histories.h"
@@ -158,6 +159,55 @@ TEST_P(MarginAdaptiveMerge, IsTheSameFromBothSides) {
     for (const double confidence : {0.0, 0.3, 0.5, 0.8, 0.99, 1.0}) {
       EXPECT_NEAR(first->calibrate(model, confidence), second->calibrate(model, confidence), 1e-9) << model << " at " << confidence;
     }
+  }
+}
+
+// How long the memories of the pool and of the closing steps were follows from who was taught and present, on either side.
+TEST_P(MarginAdaptiveMerge, IsTheSameFromBothSidesWhoeverHasLeft) {
+  for (const auto& [left_first, left_second] :
+       std::vector<std::pair<std::vector<ModelId>, std::vector<ModelId>>>{{{2}, {}}, {{1, 2}, {}}, {{0}, {0}}, {{0, 1}, {0, 2}}}) {
+    Random random(8);
+    const auto first = fresh(), second = fresh();
+    for (int i = 0; i < 300; ++i) {
+      teach(*first, task(random));
+      if (i % 3 == 0) teach(*second, task(random));
+    }
+    for (const ModelId model : left_first) first->leave(model);
+    for (const ModelId model : left_second) second->leave(model);
+    const auto own = first->clone();
+    ASSERT_TRUE(first->merge(*second, same_ids_).ok());
+    ASSERT_TRUE(second->merge(*own, same_ids_).ok());
+    for (ModelId model = 0; model < kModels; ++model) {
+      EXPECT_EQ(first->present(model), second->present(model)) << model;
+      for (const double confidence : {0.3, 0.5, 0.8, 0.99}) {
+        EXPECT_NEAR(first->calibrate(model, confidence), second->calibrate(model, confidence), 1e-9) << model << " at " << confidence;
+      }
+    }
+  }
+}
+
+// A model that is never wrong drives the scales of its odds to their bound. What comes of two such states can be stored.
+TEST_P(MarginAdaptiveMerge, OfStatesAtTheirBoundsCanBeRestored) {
+  if (GetParam() == 1) GTEST_SKIP() << "has no tempered odds";
+  const auto always_right = [](int tasks) {
+    auto calibrator = fresh({{"odds_step", 0.5}});
+    for (int i = 0; i < tasks; ++i) {
+      std::vector<Observation> rows;
+      for (ModelId model = 0; model < kModels; ++model) rows.push_back({.model = model, .confidence = 0.001, .outcome = 1.0});
+      teach(*calibrator, rows);
+    }
+    return calibrator;
+  };
+  const auto first = always_right(5000);
+  for (int part = 1; part < 1000; ++part) {
+    // At the bound too, with a part of the evidence behind it.
+    const auto second = first->clone();
+    ASSERT_TRUE(second->discount(part / 1000.0).ok());
+    const auto merged = first->clone();
+    ASSERT_TRUE(merged->merge(*second, same_ids_).ok());
+    const auto restored = restore_calibrator(merged->snapshot());
+    ASSERT_TRUE(restored.ok()) << part << ": " << restored.error().message;
+    EXPECT_EQ((*restored)->digest(), merged->digest());
   }
 }
 

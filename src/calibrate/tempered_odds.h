@@ -74,11 +74,13 @@ class TemperedOdds {
     }
   }
 
-  // At `share` of the way from a to b, in log-odds.
+  // At `share` of the way from a to b, in log-odds. Within the bounds of a scale, as both are: exp and log round.
   [[nodiscard]] static Values between(const Values& a, const Values& b, double share) {
+    if (share <= 0.0) return a;
+    if (share >= 1.0) return b;
     Values values = a;
     for (std::size_t i = 0; i < kRootsMax; ++i) {
-      if (share > 0.0) set(values, i, share < 1.0 ? exp((1.0 - share) * log(get(a, i)) + share * log(get(b, i))) : get(b, i));
+      set(values, i, clip(exp((1.0 - share) * log(get(a, i)) + share * log(get(b, i))), 1.0 / kScaleMax, kScaleMax));
     }
     return values;
   }

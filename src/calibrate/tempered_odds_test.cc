@@ -75,5 +75,16 @@ TEST(TemperedOdds, ScalesBesideAnotherPoolsDoWhatTheyDid) {
       << "a third of the way in logarithms";
 }
 
+// Scales at their bounds, where a model that is always right ends: a state with one beyond them would be refused.
+TEST(TemperedOdds, BetweenTwoScalesIsAScale) {
+  for (const double bound : {TemperedOdds::kScaleMax, 1.0 / TemperedOdds::kScaleMax}) {
+    for (double share = 0.0; share <= 1.0; share += 0.001) {
+      const double scale = TemperedOdds::get(TemperedOdds::between(TemperedOdds::all(bound), TemperedOdds::all(bound), share), 0);
+      EXPECT_TRUE(scale >= 1.0 / TemperedOdds::kScaleMax && scale <= TemperedOdds::kScaleMax) << share;
+      EXPECT_NEAR(scale / bound, 1.0, 1e-12) << share;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace margin::internal

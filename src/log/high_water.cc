@@ -75,12 +75,14 @@ Result<HighWater> HighWater::open(const std::string& path) {
 }
 
 void HighWater::map() {
-  // All of it must be there, with room on the disk: what is mapped cannot tell that there is none.
+  // All of it must be there, with room on the disk: what is mapped cannot tell that there is none. So it is written as it stands: a file
+  // that was made longer on a full disk has the length and no room.
   struct stat found {};
   if (fstat(file_.get(), &found) != 0) return;
+  std::array<char, kBytes> bytes_now{};
   const std::size_t size = std::min(static_cast<std::size_t>(found.st_size), kBytes);
-  const std::string missing(kBytes - size, '\0');
-  if (pwrite(file_.get(), missing.data(), missing.size(), static_cast<off_t>(size)) != static_cast<ssize_t>(missing.size())) return;
+  if (pread(file_.get(), bytes_now.data(), size, 0) != static_cast<ssize_t>(size)) return;
+  if (pwrite(file_.get(), bytes_now.data(), kBytes, 0) != static_cast<ssize_t>(kBytes)) return;
   void* const bytes = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (bytes != MAP_FAILED) mapped_.reset(static_cast<char*>(bytes));
 }

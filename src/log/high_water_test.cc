@@ -1,6 +1,7 @@
 #include "log/high_water.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -88,6 +89,18 @@ TEST_F(HighWaterTest, AnOlderFileIsReadAndBecomesANewOne) {
   open().write({.store = kStore, .records = 10, .on_disk = true});
   EXPECT_EQ(records(), 10);
   EXPECT_EQ(bytes().size(), HighWater::kBytes);
+}
+
+// Made longer on a full disk, it has the length and no room: a write to the mapping would end the process when there still is none.
+TEST_F(HighWaterTest, WhatIsMappedHasRoomOnTheDisk) {
+  put("");
+  std::filesystem::resize_file(path(), HighWater::kBytes);
+  struct stat found {};
+  ASSERT_EQ(stat(path().c_str(), &found), 0);
+  if (found.st_blocks != 0) GTEST_SKIP() << "files here have no holes";
+  const HighWater file = open();
+  ASSERT_EQ(stat(path().c_str(), &found), 0);
+  EXPECT_GT(found.st_blocks, 0);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "pool/evidence.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "calibrate/rate.h"
@@ -100,6 +99,7 @@ void Evidence::save(Encoder& out) const {
 
 void Evidence::load(Decoder& in, const Calibrator& calibrator) {
   constexpr double kSlack = 1.0 + 1e-9;
+  constexpr double kCountMax = 1e18;  // more observations than any stream has, and sums of counts stay finite
   const std::size_t count = in.length(5 * sizeof(double));
   const auto whole = static_cast<std::size_t>(bands_count_);
   if (count % whole != 0) return in.fail();
@@ -108,7 +108,7 @@ void Evidence::load(Decoder& in, const Calibrator& calibrator) {
   for (std::size_t i = 0; i < count; ++i) {
     Band& band = bands_[i];
     for (double* value : {&band.count, &band.weights, &band.squares, &band.stated, &band.right}) *value = in.real();
-    if (!(band.count >= 0.0 && std::isfinite(band.count))) in.fail();
+    if (!(band.count >= 0.0 && band.count < kCountMax)) in.fail();
     // Weights sum to 1 at most, and what remains of them is no more than what came.
     if (!(band.weights >= 0.0 && band.weights <= kSlack && band.squares >= 0.0 && band.squares <= band.weights * band.weights * kSlack))
       in.fail();

@@ -132,7 +132,12 @@ Result<std::string> merge_states(std::string_view first, std::string_view second
   if (!merged) return merged.error();
   internal::Encoder out;
   (*merged)->save(out);
-  return out.take();
+  std::string bytes = out.take();
+  // Each may hold numbers that are possible, and both together such as are not: then no file is made that nobody can read.
+  if (const auto readable = internal::PoolState::load(bytes); !readable) {
+    return {readable.error().code, "merged: " + readable.error().message};
+  }
+  return bytes;
 }
 
 }  // namespace margin

@@ -1,6 +1,9 @@
 // A pool that starts from another's state, two states merged, and two states compared.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+
 #include "margin/state.h"
 #include "pool/pool_fixture.h"
 
@@ -157,6 +160,33 @@ TEST_F(ImportTest, MergingIsTheSameFromBothSidesAndWithNothingACopy) {
       EXPECT_EQ(calibration(*Pool::restore(*copy)), alone) << calibrator;
     }
   }
+}
+
+TEST_F(ImportTest, CountsThatNobodyCanHaveSeenAreRefused) {
+  configure({.calibrator = "margin_adaptive"});
+  for (int i = 0; i < 23; ++i) outcome(decide({{"a", "x", 0.1}}), {{"a", 1.0}});
+  teach("a", 1.0, 37);
+  const auto with_counts = [state = pool_.snapshot()](double instead) {
+    const auto bytes_of = [](double number) {
+      const auto bytes = std::bit_cast<std::array<char, sizeof number>>(number);
+      return std::string(bytes.begin(), bytes.end());
+    };
+    std::string changed = state;
+    for (const double count : {23.0, 37.0}) {
+      const std::size_t at = changed.find(bytes_of(count));
+      EXPECT_NE(at, std::string::npos);
+      changed.replace(at, sizeof count, bytes_of(instead));
+    }
+    return changed;
+  };
+  EXPECT_TRUE(merge_states(with_counts(1e17), with_counts(1e17)).ok());
+  EXPECT_FALSE(Pool::restore(with_counts(1.7e308)).ok()) << "their sum is no number";
+  EXPECT_FALSE(merge_states(with_counts(1.7e308), with_counts(1.7e308)).ok());
+  const std::string much = with_counts(9e17);
+  EXPECT_TRUE(Pool::restore(much).ok());
+  const auto together = merge_states(much, much);
+  ASSERT_FALSE(together.ok()) << "a state that could not be restored";
+  EXPECT_EQ(together.error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(ImportTest, StatesThatCannotBeMergedAreRefusedByName) {

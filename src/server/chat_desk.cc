@@ -21,7 +21,7 @@ void ChatExchange::join(SharedAnswer answer, bool stream, bool include_usage) {
   client->stream = stream;
   client->include_usage = include_usage;
   client->answer->add_header("x-margin-decision-id", id_.text());
-  if (over()) return tell(*client);
+  if (over()) return tell(*client, std::chrono::nanoseconds(0));  // for a reply that is here
   const auto self = shared_from_this();
   client->answer->on_disconnect([self, client] { self->leave(*client); });
   clients_.push_back(std::move(client));
@@ -64,9 +64,9 @@ void ChatExchange::keep_alive() {
   });
 }
 
-void ChatExchange::tell(Client& client) {
+void ChatExchange::tell(Client& client, std::chrono::nanoseconds waited) {
   if (client.gone) return;
-  client.answer->waited_for_models(waited_);
+  client.answer->waited_for_models(waited);
   if (refusal_) {
     if (!client.out.open()) return client.answer->send(http::Response(*refusal_));
     client.out.write(render_error_frame(refusal_->body));
@@ -79,23 +79,22 @@ void ChatExchange::tell(Client& client) {
 }
 
 void ChatExchange::succeed(FinishedChat chat) {
-  waited_ = chat.heard.waited;
+  const std::chrono::nanoseconds waited = chat.heard.waited;
   finished_ = std::make_shared<const FinishedChat>(std::move(chat));
   pinger_.cancel();
   grace_.cancel();
   chat_.reset();
   abandoned_ = nullptr;
-  for (const auto& client : std::exchange(clients_, {})) tell(*client);
+  for (const auto& client : std::exchange(clients_, {})) tell(*client, waited);
 }
 
 void ChatExchange::fail(http::Response refusal, std::chrono::nanoseconds waited) {
-  waited_ = waited;
   refusal_ = std::move(refusal);
   pinger_.cancel();
   grace_.cancel();
   chat_.reset();
   abandoned_ = nullptr;
-  for (const auto& client : std::exchange(clients_, {})) tell(*client);
+  for (const auto& client : std::exchange(clients_, {})) tell(*client, waited);
 }
 
 std::size_t ChatExchange::bytes() const {

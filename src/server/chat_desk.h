@@ -55,7 +55,8 @@ class ChatExchange : public std::enable_shared_from_this<ChatExchange> {
     bool gone = false;
   };
 
-  void tell(Client& client);
+  // `waited`: for models; the rest of its time is told as this server's.
+  void tell(Client& client, std::chrono::nanoseconds waited);
   void leave(Client& client);
   void keep_alive();
 
@@ -67,7 +68,6 @@ class ChatExchange : public std::enable_shared_from_this<ChatExchange> {
   std::vector<std::shared_ptr<Client>> clients_;
   std::shared_ptr<const FinishedChat> finished_;
   std::optional<http::Response> refusal_;
-  std::chrono::nanoseconds waited_{0};
   http::Timer pinger_;
   http::Timer grace_;
 };

@@ -216,6 +216,13 @@ class Replies(GatewayTest):
         other = self.chat(server, headers={"Idempotency-Key": "k1"}, temperature=0.3)
         self.assertEqual(other.status, 422, other.body)
 
+    def test_a_repeated_chat_has_waited_for_no_model(self):
+        server = self.gateway("a!slow=0.5")
+        for how, ask in {"whole": self.chat, "streamed": self.stream}.items():
+            with self.subTest(how):
+                first, again = (float(ask(server, headers={"Idempotency-Key": how}).headers["x-margin-overhead-ms"]) for _ in range(2))
+                self.assertTrue(0 < first < 500 and 0 < again < 500, (first, again))
+
     def test_an_idempotency_key_works_for_streams(self):
         server = self.three()
         first, second = ([frame.data for frame in self.stream(server, headers={"Idempotency-Key": "k3"}).frames()] for _ in range(2))
