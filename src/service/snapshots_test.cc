@@ -1,4 +1,6 @@
 // Which snapshots are kept, what a restart makes of them, and what retention takes out behind them.
+#include <algorithm>
+
 #include "service/service_fixture.h"
 
 namespace margin::service {
@@ -116,6 +118,21 @@ TEST_F(ServiceTest, RetentionTakesOldEventsOutAndWhatStaysCanBeReverted) {
   EXPECT_EQ(pool().pool().digest(), folded());
   EXPECT_TRUE(verify(log_)->sound());
   EXPECT_EQ(complaints_, std::vector<std::string>{});
+}
+
+TEST_F(ServiceTest, ASnapshotThatHoldsWhatWasRevertedBehindTheHorizonIsNoDamage) {
+  const std::vector<Uuid> feedback = teach_often(10);
+  service_->keep_snapshots();
+  const std::uint64_t stale = pool().next_offset();
+  ASSERT_TRUE(commit(OutcomeReverted{.feedback = feedback[2], .source = ""}).ok());
+  service_->retain(clock_ms_ - 3500, AuditKept::kNothing);
+  service_->keep_snapshots();
+  const auto offsets = log_.snapshots("default").value();
+  ASSERT_NE(std::find(offsets.begin(), offsets.end(), stale), offsets.end());
+  const Verification verified = verify(log_).value();
+  EXPECT_TRUE(verified.sound());
+  EXPECT_EQ(std::count(verified.pools.at(0).snapshots.begin(), verified.pools.at(0).snapshots.end(), stale), 0) << "nor is it vouched for";
+  EXPECT_EQ(pool().pool().digest(), folded());
 }
 
 TEST_F(ServiceTest, RetentionLeavesWhatIsNotOldEnough) {
