@@ -219,9 +219,11 @@ bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
 void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replaced) {
   std::vector<Prepared> events;
   for (const Comparison::Said& said : replaced) {
-    if (Status status = app.service().can_revert(pool, said.feedback); !status) return answered(refusal(status.error()));
+    auto permit = app.service().can_revert(pool, said.feedback);
+    if (!permit) return answered(refusal(permit.error()));
     events.push_back(app.service().prepare(pool, OutcomeReverted{.feedback = said.feedback, .source = ""}));
     events.back().note = caller.source;
+    events.back().permit = std::move(*permit);
   }
   // For the trace, once it is recorded.
   const auto told = app.tracer()->enabled() ? std::make_shared<const OutcomeObserved>(given.outcome) : nullptr;

@@ -76,7 +76,7 @@ TEST_F(ServiceTest, WhatTheEarliestStateHoldsCannotBeReverted) {
   const std::vector<Uuid> feedback = teach_often(5);  // event 2i + 2
   compact(7);
   for (const Uuid id : {feedback[0], feedback[2]}) {
-    const Status refused = service_->can_revert(pool(), id);
+    const auto refused = service_->can_revert(pool(), id);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
     EXPECT_NE(refused.error().message.find("before what the log retains"), std::string::npos) << refused.error().message;
