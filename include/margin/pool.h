@@ -161,9 +161,16 @@ struct Comparison {
   bool fresh = false;              // it says something of a response of which nobody has said anything
   std::vector<Said> same;          // who said the same of a response
   std::vector<Said> contradicted;  // who said otherwise
-  // Feedback that is on record and grades nobody, such as that of weight 0: what its own source said so, oldest first, and how many in all.
+  // Whom it says something new of nobody would learn from it now: its source has said its share (PoolConfigured::source_share_max). Never
+  // of a decision that is not known.
+  bool capped = false;
+  // Feedback that is on record and grades nobody, of weight 0 or capped: what its own source said so, oldest first, and how many in all. Of
+  // a decision that is not known, that of weight 0.
   std::vector<Uuid> ungraded;
   std::size_t ungraded_count = 0;
+  // How much of what a decision keeps is its own source's and grades nobody: the above, and what was taken back; of a decision that is not
+  // known, all that waits for it.
+  std::size_t idle = 0;
 };
 
 class Pool;
