@@ -46,7 +46,7 @@ struct Question {
   std::string segment;
   AnswerKind kind = AnswerKind::kExact;
   std::vector<Response> responses;
-  std::optional<double> max_error;  // in (0, 1): abstain where the promised error is larger
+  std::optional<double> max_error;  // in (0, 1): abstain where the promised error is larger; none: as the pool's configuration says
   // By the task's name; where tasks have none, give each question a seed of its own. A rate of 0 means that of the pool's configuration.
   AuditPlan audits;
   // Another vote than the pool's, NAME or NAME@VERSION, for this decision: one that learns nothing. Nothing is known of its shares, so the
@@ -258,7 +258,7 @@ class Pool {
   [[nodiscard]] std::optional<std::vector<std::string>> continue_snapshot(std::size_t decisions);
   [[nodiscard]] bool snapshot_under_way() const;
   [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
-  // kCorrupt; kNotFound for a calibrator or vote version this binary does not know.
+  // kCorrupt; kNotFound for a calibrator or vote version this binary does not know; kUnsupported for a snapshot of a newer format.
   [[nodiscard]] static Result<Pool> restore(std::string_view bytes);
 
  private:

@@ -155,7 +155,15 @@ void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfi
     configure(name, goes_on ? options_.continued(name, running->pool().config()) : wanted);
   }
   const std::string own(kDefaultPool);
-  if (options_.pools.contains(own)) return;
+  if (const auto stated = options_.pools.find(own); stated != options_.pools.end()) {
+    for (const auto& [name, pool] : pools_) {
+      if (pool->next_offset() == 0 || options_.pools.contains(name) || name != std::string(pool->tenant()) + "/" + own) continue;
+      PoolConfigured wanted = pool->pool().config();
+      wanted.max_error = stated->second.max_error;
+      configure(name, wanted);
+    }
+    return;
+  }
   const ServedPool* running = find(own);
   const bool made = running != nullptr && running->next_offset() > 0;
   configure(own, made ? with_bounds_of(running->pool().config(), options_.pool_defaults) : options_.pool_defaults);

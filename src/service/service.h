@@ -143,7 +143,8 @@ class Service {
   void later(std::function<void()> work) { options_.post(std::move(work)); }
   [[nodiscard]] std::size_t in_flight() const { return waiting_.size(); }
   // The settings that new pools get, and those of the operator's pools, from now on (a reload). Writes what changed. A pool that is not
-  // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none.
+  // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none, and the
+  // max_error of an operator's kDefaultPool reaches the pools of that name that tenants have.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
 
   // Pools beyond a smaller number stay, requests beyond it are forgotten.

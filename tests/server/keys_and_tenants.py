@@ -1,6 +1,7 @@
 """Who may do what: keys, scopes, tenants, rates; and that without keys only this machine's own programs are served."""
 import json
 import re
+import signal
 import socket
 import time
 import uuid
@@ -199,6 +200,27 @@ class Keys(ServerTest):
         self.assertEqual((made["max_error"], made["abstained"], made["grade_please"]), (0.001, True, ["b"]))
         server.put("/v1/pools/mine", {}, key=key)
         self.assertFalse(server.post("/v1/decide", {**ASKED, "pool": "mine"}, key=key).json["abstained"])
+
+    def test_the_file_says_when_the_default_pools_of_tenants_abstain(self):
+        key = self.key("--name", "k", "--scope", "decide,read,admin", "--tenant", "acme")
+        error = lambda: server.get("/v1/pools/default", key=key).json["max_error"]
+        put = lambda **settings: server.put("/v1/pools/default", settings, key=key)
+        server = self.serve()
+        self.assertEqual(put(max_error=0.5).json["max_error"], 0.5, "the tenant's own, where the file says nothing")
+        server.stop()
+        server = self.serve(config="[pools.default]\nmax_error = 0.001\n")
+        self.assertEqual(error(), 0.001)
+        self.assertTrue(server.post("/v1/decide", ASKED, key=key).json["abstained"])
+        refused = put(max_error=0.25)
+        self.assertEqual((refused.status, refused.error["code"], refused.error["param"]), (409, "conflict", "max_error"))
+        self.assertIn("[pools.default]", refused.error["message"])
+        self.assertEqual((put(audit_rate=0.5).status, error()), (200, 0.001))
+        server.config.write_text("[pools.default]\nmax_error = 0.002\n")
+        server.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 30
+        while error() != 0.002 and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual((error(), server.get("/v1/pools/default", key=key).json["audit_rate"]), (0.002, 0.5), "the rest is the tenant's")
 
     def test_figures_of_other_tenants_are_not_shown(self):
         one, two, all_ = (self.key("--name", "k" + t, "--scope", "decide,read", *(("--tenant", t) if t else ())) for t in ("one", "two", ""))
