@@ -41,6 +41,9 @@ struct PoolConfigured {
   // cap.
   double source_share_max = 1.0;
 
+  // In (0, 1]: a question that says nothing of it abstains where the promised error is larger. 1: it never does.
+  double max_error = 1.0;
+
   // A decision waits this long, in event time, for its outcomes; feedback this long for its decision.
   std::int64_t pending_ms_max = std::int64_t{30} * 24 * 3600 * 1000;
   std::uint32_t models_max = 1000;

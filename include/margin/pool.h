@@ -46,7 +46,7 @@ struct Question {
   std::string segment;
   AnswerKind kind = AnswerKind::kExact;
   std::vector<Response> responses;
-  std::optional<double> max_error;  // in (0, 1): abstain where the promised error is larger
+  std::optional<double> max_error;  // in (0, 1): abstain where the promised error is larger; none: as the pool's configuration says
   // By the task's name; where tasks have none, give each question a seed of its own. A rate of 0 means that of the pool's configuration.
   AuditPlan audits;
   // Another vote than the pool's, NAME or NAME@VERSION, for this decision: one that learns nothing. Nothing is known of its shares, so the
@@ -161,9 +161,16 @@ struct Comparison {
   bool fresh = false;              // it says something of a response of which nobody has said anything
   std::vector<Said> same;          // who said the same of a response
   std::vector<Said> contradicted;  // who said otherwise
-  // Feedback that is on record and grades nobody, such as that of weight 0: what its own source said so, oldest first, and how many in all.
+  // Whom it says something new of nobody would learn from it now: its source has said its share (PoolConfigured::source_share_max). Never
+  // of a decision that is not known.
+  bool capped = false;
+  // Feedback that is on record and grades nobody, of weight 0 or capped: what its own source said so, oldest first, and how many in all. Of
+  // a decision that is not known, that of weight 0.
   std::vector<Uuid> ungraded;
   std::size_t ungraded_count = 0;
+  // How much of what a decision keeps is its own source's and grades nobody: the above, and what was taken back; of a decision that is not
+  // known, all that waits for it.
+  std::size_t idle = 0;
 };
 
 class Pool;
@@ -251,7 +258,7 @@ class Pool {
   [[nodiscard]] std::optional<std::vector<std::string>> continue_snapshot(std::size_t decisions);
   [[nodiscard]] bool snapshot_under_way() const;
   [[nodiscard]] Digest digest() const { return digest_of(snapshot()); }
-  // kCorrupt; kNotFound for a calibrator or vote version this binary does not know.
+  // kCorrupt; kNotFound for a calibrator or vote version this binary does not know; kUnsupported for a snapshot of a newer format.
   [[nodiscard]] static Result<Pool> restore(std::string_view bytes);
 
  private:

@@ -53,6 +53,7 @@ PoolConfigured pool_configured(const Config& config, const PoolSettings& pool) {
           .remedy = std::string(kRemedyNames[static_cast<std::size_t>(pool.remedy)]),
           .audit_rate = pool.audit_rate,
           .source_share_max = pool.source_share_max,
+          .max_error = pool.max_error,
           .pending_ms_max = static_cast<std::int64_t>(pool.pending_days * kDayMs),
           .models_max = bound(config.limits.models),
           .cells_max = bound(config.limits.cells),
@@ -80,6 +81,10 @@ PoolConfigured pool_continued(const Config& config, PoolSettings pool, const Poo
 
 bool is_stated(const Config& config, const std::string& pool) {
   return config.pools.contains(pool) && (pool != "default" || config.default_stated);
+}
+
+const PoolSettings* default_for(const Config& config, const std::string& pool) {
+  return config.default_stated && pool.ends_with("/default") && !config.pools.contains(pool) ? &config.pools.at("default") : nullptr;
 }
 
 std::string keys_file(const Config& config) { return config.keys.file.empty() ? config.store.file + ".keys" : config.keys.file; }

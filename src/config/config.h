@@ -186,6 +186,10 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 // Whether the file names the pool, which is then the file's: nothing else configures it.
 [[nodiscard]] bool is_stated(const Config& config, const std::string& pool);
 
+// [pools.default] where `pool` is a tenant's own `default`, which the file does not name: its max_error is that section's. nullptr: the
+// file has no such section, or it is another pool.
+[[nodiscard]] const PoolSettings* default_for(const Config& config, const std::string& pool);
+
 // keys.file, or the store's file with ".keys" added.
 [[nodiscard]] std::string keys_file(const Config& config);
 

@@ -61,7 +61,6 @@ Chat::Chat(http::Loop& loop, const service::ServedPool& pool, ChatRequest reques
   heard_.question.kind = elicit::equivalence(task());
   heard_.question.vote = request_.options.vote;
   heard_.question.max_error = request_.options.max_error;
-  if (!heard_.question.max_error && settings_.pool.max_error < 1.0) heard_.question.max_error = settings_.pool.max_error;
   heard_.question.audits.seed = settings_.audit_seed;
   if (strategy_.follows_primary()) {
     heard_.question.primary = settings_.pool.primary.empty() ? settings_.models.front().name : settings_.pool.primary;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "log/wire_decision.h"
 #include "log/wire_event.h"
+#include "pool/snapshot_format.h"
 
 namespace margin::internal {
 namespace {
@@ -68,13 +69,23 @@ std::uint32_t unknown_type(std::string_view record) {
   return 0;
 }
 
+// Of anything but a decision.
+std::uint32_t oldest_format(const EventBody& body) {
+  const auto* config = std::get_if<PoolConfigured>(&body);
+  if (config != nullptr && config->max_error != 1.0) return kMaxErrorFormat;
+  // Who cannot read the state would refuse the event, and fold to another one.
+  const auto* imported = std::get_if<StateImported>(&body);
+  if (imported != nullptr && snapshot_format(imported->state) == kMaxErrorSnapshot) return kMaxErrorFormat;
+  return kFirstFormat;
+}
+
 }  // namespace
 
 void encode(const Event& event, const std::optional<RequestMark>& mark, std::string_view note, std::string& out) {
   const auto& [id, time_ms, body] = event;
   if (const auto* decision = std::get_if<DecisionMade>(&body)) return append_decision(event, *decision, mark, note, out);
   auto& envelope = scratch().fresh<wire::Envelope>();
-  envelope.set_version(kFirstFormat);
+  envelope.set_version(oldest_format(body));
   envelope.set_id_high(id.high);
   envelope.set_id_low(id.low);
   envelope.set_time_ms(time_ms);

@@ -11,10 +11,13 @@
 
 namespace margin::internal {
 
-// The newest format this binary reads. A record carries the oldest format whose readers understand it: the first, but for decisions that
-// leave something out.
-inline constexpr std::uint32_t kFormatVersion = 2;
+// A record carries the oldest format whose readers understand it: the first, but for decisions that leave something out, and for
+// configurations with a max_error below 1 and imported states that have one.
 inline constexpr std::uint32_t kFirstFormat = 1;
+inline constexpr std::uint32_t kLeftOutFormat = 2;
+inline constexpr std::uint32_t kMaxErrorFormat = 3;
+// The newest that this binary reads.
+inline constexpr std::uint32_t kFormatVersion = kMaxErrorFormat;
 
 // Appends the bytes of a record to `out`. Every value survives to the bit.
 void encode(const Event& event, const std::optional<RequestMark>& mark, std::string_view note, std::string& out);

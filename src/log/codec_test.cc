@@ -11,6 +11,7 @@
 #include "event_samples.h"
 #include "log/left_out.h"
 #include "log/wire_decision.h"
+#include "margin/pool.h"
 #include "margin/random.h"
 
 namespace margin::internal {
@@ -51,6 +52,23 @@ TEST(Codec, RandomEventsComeBack) {
 
 // Field 1 of the envelope, which stands first.
 int format_of(const std::string& bytes) { return bytes.starts_with('\x08') ? bytes[1] : 0; }
+
+// An older margin would take such a pool for one that never abstains, and refuse such a state.
+TEST(Codec, WhatOnlyANewerMarginUnderstandsIsOfANewerFormat) {
+  Event event{.id = {1, 2}, .time_ms = 3, .body = PoolConfigured{}};
+  EXPECT_EQ(format_of(encoded({.event = event})), 1);
+  event.body = PoolConfigured{.max_error = 0.25};
+  EXPECT_EQ(format_of(encoded({.event = event})), 3);
+  EXPECT_EQ(decoded(encoded({.event = event})).event, event);
+
+  Pool pool;
+  event.body = StateImported{.state = pool.snapshot()};
+  EXPECT_EQ(format_of(encoded({.event = event})), 1);
+  pool.apply({.id = {4, 5}, .time_ms = 6, .body = PoolConfigured{.max_error = 0.25}});
+  event.body = StateImported{.state = pool.snapshot()};
+  EXPECT_EQ(format_of(encoded({.event = event})), 3);
+  EXPECT_EQ(decoded(encoded({.event = event})).event, event);
+}
 
 // Each is left out of all responses or of none: one that differs costs what it did in the first format, for all of them.
 TEST(Codec, ADecisionLeavesOutWhatTheRestOfItTells) {
@@ -205,7 +223,7 @@ TEST(Codec, ANewerFormatIsRefusedByName) {
   const Result<Record> record = decode("\x08\x63", "p", 12);
   ASSERT_FALSE(record.ok());
   EXPECT_EQ(record.error().code, ErrorCode::kUnsupported);
-  EXPECT_EQ(record.error().message, "event 12 of pool p has format 99, this binary reads up to 2: it needs a newer margin");
+  EXPECT_EQ(record.error().message, "event 12 of pool p has format 99, this binary reads up to 3: it needs a newer margin");
 }
 
 TEST(Codec, AnUnknownTypeIsRefusedByName) {

@@ -134,6 +134,12 @@ void verify_pool(EventLog& log, VerifiedPool& report) {
       const Result<Pool> horizon = recover_horizon(log, pool, offset, report.position.next);
       same = horizon && horizon->digest() == found;
     }
+    if (!same && report.position.first > 0) {
+      // It holds what was taken back since, so that recovery passes over it; the state that it is compared with has been without that since
+      // its events were compacted away.
+      const Result<Pool> now = fold_from(log, pool, **kept, report.position.next, {});
+      if (now && now->needs_fold()) continue;
+    }
     if (same) {
       report.snapshots.push_back(offset);
     } else {

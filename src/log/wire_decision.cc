@@ -468,7 +468,7 @@ void append_decision(const Event& event, const DecisionMade& decision, const std
   to.count(Message::kTimeMsFieldNumber, zigzag(event.time_ms));
   to.bits(Message::kIdLowFieldNumber, event.id.low);
   to.bits(Message::kIdHighFieldNumber, event.id.high);
-  to.count(Message::kVersionFieldNumber, left_out.nothing() ? kFirstFormat : kFormatVersion);
+  to.count(Message::kVersionFieldNumber, left_out.nothing() ? kFirstFormat : kLeftOutFormat);
   MARGIN_CHECK(static_cast<std::size_t>(end - to.begin()) <= most, "a record is no larger than what was made room for");
   out.append(reinterpret_cast<const char*>(to.begin()), static_cast<std::size_t>(end - to.begin()));
   if (room.size() > kRoomKept) room = {};

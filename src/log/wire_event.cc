@@ -62,11 +62,12 @@ bool from_wire(const WireParameters& from, Parameters& to) {
 const std::string kRemedyOfOld = "none";
 constexpr std::uint32_t kWatchedOfOld = 64;
 constexpr double kShareOfOld = 1.0;
+constexpr double kMaxErrorOfOld = 1.0;
 
 void to_wire(const PoolConfigured& from, wire::PoolConfigured& to) {
   const auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
-               trust_parameters, remedy, audit_rate, source_share_max, pending_ms_max, models_max, cells_max, responses_max, decisions_max,
-               early_max, remembered_events_max, watched_models_max] = from;
+               trust_parameters, remedy, audit_rate, source_share_max, max_error, pending_ms_max, models_max, cells_max, responses_max,
+               decisions_max, early_max, remembered_events_max, watched_models_max] = from;
   to.set_calibrator(calibrator);
   to.set_calibrator_version(calibrator_version);
   to_wire(calibrator_parameters, *to.mutable_calibrator_parameters());
@@ -86,12 +87,13 @@ void to_wire(const PoolConfigured& from, wire::PoolConfigured& to) {
   if (remedy != kRemedyOfOld) to.set_remedy(remedy);
   to.set_audit_rate(audit_rate);
   if (source_share_max != kShareOfOld) to.set_source_share_max(source_share_max);
+  if (max_error != kMaxErrorOfOld) to.set_max_error(max_error);
   if (watched_models_max != kWatchedOfOld) to.set_watched_models_max(watched_models_max);
 }
 
 bool from_wire(const wire::PoolConfigured& from, PoolConfigured& to) {
   auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version, trust_parameters,
-         remedy, audit_rate, source_share_max, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
+         remedy, audit_rate, source_share_max, max_error, pending_ms_max, models_max, cells_max, responses_max, decisions_max, early_max,
          remembered_events_max, watched_models_max] = to;
   calibrator = from.calibrator();
   calibrator_version = from.calibrator_version();
@@ -109,6 +111,7 @@ bool from_wire(const wire::PoolConfigured& from, PoolConfigured& to) {
   remedy = from.has_remedy() ? from.remedy() : kRemedyOfOld;
   audit_rate = from.audit_rate();
   source_share_max = from.has_source_share_max() ? from.source_share_max() : kShareOfOld;
+  max_error = from.has_max_error() ? from.max_error() : kMaxErrorOfOld;
   watched_models_max = from.has_watched_models_max() ? from.watched_models_max() : kWatchedOfOld;
   return from_wire(from.calibrator_parameters(), calibrator_parameters) && from_wire(from.vote_parameters(), vote_parameters) &&
          from_wire(from.trust_parameters(), trust_parameters);

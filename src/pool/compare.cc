@@ -84,6 +84,7 @@ Result<Comparison> PoolState::compare_known(const OutcomeObserved& outcome, cons
   if (!outcomes) return outcomes.error();
   Comparison comparison{.known = true};
   const std::vector<FeedbackMark>& marks = decision.later->feedbacks;
+  bool heeded = false;
   for (std::size_t i = 0; i < outcomes->size(); ++i) {
     const double wanted = (*outcomes)[i];
     if (wanted != wanted) continue;
@@ -91,14 +92,19 @@ Result<Comparison> PoolState::compare_known(const OutcomeObserved& outcome, cons
     const FeedbackMark* said = response.graded() ? &marks[decision.outcome_of(response).feedback] : nullptr;
     if (said == nullptr || said->reverted) {
       comparison.fresh = true;
+      heeded |= said != nullptr || !teaches(decision, response, wanted) || would_heed(outcome.source, response.model, outcome.weight);
     } else {
       say_once(decision.outcome_of(response).value == wanted ? comparison.same : comparison.contradicted, said->id, said->source);
     }
   }
+  comparison.capped = comparison.fresh && !heeded && outcome.weight > 0.0;
   for (std::size_t i = 0; i < marks.size(); ++i) {
-    if (marks[i].reverted || decision.holds(i)) continue;
+    const bool own = marks[i].source == outcome.source;
+    if (!marks[i].reverted && decision.grades(i)) continue;
+    if (own) ++comparison.idle;
+    if (marks[i].reverted) continue;
     ++comparison.ungraded_count;
-    if (marks[i].source == outcome.source) comparison.ungraded.push_back(marks[i].id);
+    if (own) comparison.ungraded.push_back(marks[i].id);
   }
   return comparison;
 }
@@ -109,10 +115,13 @@ Comparison PoolState::compare_waiting(const OutcomeObserved& outcome) const {
   std::vector<bool> said_of(verdict.grades.size());
   for (const EarlyFeedback::Entry* entry : early.waiting(outcome.decision)) {
     const Verdict& waits = entry->verdict;
+    const bool own = waits.source == verdict.source;
+    if (own) ++comparison.idle;
     if (entry->reverted) continue;
     if (waits.weight == 0.0) {
       ++comparison.ungraded_count;
-      if (waits.source == verdict.source && verdict.weight == 0.0 && same_statement(verdict, waits)) {
+      if (own) comparison.ungraded.push_back(entry->id);
+      if (own && verdict.weight == 0.0 && same_statement(verdict, waits)) {
         say_once(comparison.same, entry->id, waits.source);
         std::fill(said_of.begin(), said_of.end(), true);
       }

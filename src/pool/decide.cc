@@ -245,6 +245,7 @@ Status PoolState::decide_by(const Vote& by, const DecisionTrust& sure, Draft& dr
   if (Status status = check_draft(draft, config, known); !status) return status;
   if (draft.audits.rate == 0.0) draft.audits.rate = config.audit_rate;
   if (asked.probe) draft.audits.rate = 1.0;
+  if (!asked.max_error && config.max_error < 1.0) draft.decision.max_error = config.max_error;
   if (known) {
     decide_seated(draft, seats, members, cells, by, sure, &room);
     return {};

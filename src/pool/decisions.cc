@@ -31,11 +31,12 @@ bool DecisionRecord::has_feedback(Uuid feedback) const {
   return std::any_of(later->feedbacks.begin(), later->feedbacks.end(), [&](const FeedbackMark& mark) { return mark.id == feedback; });
 }
 
-bool DecisionRecord::holds(std::size_t feedback) const {
-  return later->feedbacks[feedback].heard || std::any_of(responses.begin(), responses.end(), [&](const Response& response) {
-           return response.graded() && outcome_of(response).feedback == feedback;
-         });
+bool DecisionRecord::grades(std::size_t feedback) const {
+  return std::any_of(responses.begin(), responses.end(),
+                     [&](const Response& response) { return response.graded() && outcome_of(response).feedback == feedback; });
 }
+
+bool DecisionRecord::holds(std::size_t feedback) const { return later->feedbacks[feedback].heard || grades(feedback); }
 
 DecisionRecord& Decisions::add(DecisionRecord&& record) {
   numbers_.add(record.id);

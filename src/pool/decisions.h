@@ -114,6 +114,8 @@ struct DecisionRecord {
   // It supports the selected answer.
   [[nodiscard]] bool supports(const Response& response) const { return selected != kNoAnswer && response.answer == selected; }
   [[nodiscard]] bool has_feedback(Uuid id) const;
+  // Some response has its outcome from this feedback.
+  [[nodiscard]] bool grades(std::size_t feedback) const;
   // The state would be another without this feedback: some response has its outcome from it, or the watch has heard it.
   [[nodiscard]] bool holds(std::size_t feedback) const;
 };

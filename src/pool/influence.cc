@@ -17,13 +17,19 @@ constexpr std::size_t kSourcesMax = 256;
 
 }  // namespace
 
-bool Influence::take(std::string_view source, ModelId model, double weight, double share_max) {
-  Account& account = models_[model];
+bool Influence::has_room(std::string_view source, ModelId model, double weight, double share_max) const {
+  const auto found = models_.find(model);
+  if (found == models_.end()) return weight <= kFree;
+  const Account& account = found->second;
   const auto own = account.by_source.find(source);
   if (own == account.by_source.end() && account.by_source.size() >= kSourcesMax) return false;
   const double sum = (own == account.by_source.end() ? 0.0 : own->second) + weight;
-  if (sum > std::max(kFree, share_max * (account.whole + weight))) return false;
+  return sum <= std::max(kFree, share_max * (account.whole + weight));
+}
 
+bool Influence::take(std::string_view source, ModelId model, double weight, double share_max) {
+  if (!has_room(source, model, weight, share_max)) return false;
+  Account& account = models_[model];
   const double keep = 1.0 - weight * (1.0 - kKeep);
   account.whole = account.whole * keep + weight;
   for (auto& [name, part] : account.by_source) part *= keep;

@@ -15,8 +15,9 @@ namespace margin::internal {
 
 class Influence {
  public:
-  // Counts one more outcome of `weight` if its source then has at most `share_max` of what the model learned; else false, and nothing has
-  // changed.
+  // With one more outcome of `weight` its source has at most `share_max` of what the model learned.
+  [[nodiscard]] bool has_room(std::string_view source, ModelId model, double weight, double share_max) const;
+  // Counts it if so; else false, and nothing has changed.
   bool take(std::string_view source, ModelId model, double weight, double share_max);
   void clear() { models_.clear(); }
 

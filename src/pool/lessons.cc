@@ -6,6 +6,10 @@
 
 namespace margin::internal {
 
+bool PoolState::would_heed(std::string_view source, ModelId model, double weight) const {
+  return config.source_share_max >= 1.0 || influence.has_room(source, model, weight, config.source_share_max);
+}
+
 bool PoolState::heeds(const FeedbackMark& feedback, ModelId model, double weight) {
   return config.source_share_max >= 1.0 || influence.take(feedback.source, model, weight, config.source_share_max);
 }

@@ -108,6 +108,7 @@ Status check_config(const PoolConfigured& config) {
   if (!(config.source_share_max > 0.0 && config.source_share_max <= 1.0)) {
     return out_of_range("source_share_max", config.source_share_max, "a number in (0, 1]");
   }
+  if (!(config.max_error > 0.0 && config.max_error <= 1.0)) return out_of_range("max_error", config.max_error, "a number in (0, 1]");
   if (Status status = check_count("watched_models_max", config.watched_models_max, 0, 1024); !status) return status;
   if (Status status = check_count("models_max", config.models_max, 1, kModelsMax); !status) return status;
   if (Status status = check_count("cells_max", config.cells_max, 1, 1'000'000); !status) return status;

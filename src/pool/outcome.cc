@@ -58,6 +58,14 @@ ApplyResult PoolState::record(DecisionRecord& decision, const FeedbackMark& mark
   return result;
 }
 
+bool PoolState::confirms(const DecisionRecord& decision, const DecisionRecord::Response& response, double outcome) {
+  return response.standing == Standing::kImplied && decision.outcome_of(response).value == outcome;
+}
+
+bool PoolState::teaches(const DecisionRecord& decision, const DecisionRecord::Response& response, double outcome) const {
+  return !confirms(decision, response, outcome) && response.part && members[response.model].present() && !frozen;
+}
+
 ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, std::span<const double> outcomes) {
   const auto feedback = static_cast<std::uint32_t>(decision.later->feedbacks.size() - 1);
   std::vector<std::size_t> fresh;
@@ -81,9 +89,9 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
   std::vector<std::size_t> graded, news;
   for (const std::size_t i : fresh) {
     DecisionRecord::Response& response = decision.responses[i];
-    const bool confirmed = response.standing == Standing::kImplied && decision.outcome_of(response).value == outcomes[i];
-    const bool teaches = !confirmed && response.part && members[response.model].present() && !frozen;
-    if (teaches && !heeds(decision.later->feedbacks[feedback], response.model, verdict.weight)) {
+    const bool confirmed = confirms(decision, response, outcomes[i]);
+    const bool lesson = teaches(decision, response, outcomes[i]);
+    if (lesson && !heeds(decision.later->feedbacks[feedback], response.model, verdict.weight)) {
       add_once(result.capped, members[response.model].name);
       continue;
     }
@@ -91,7 +99,7 @@ ApplyResult PoolState::grade(DecisionRecord& decision, const Verdict& verdict, s
     decision.change_outcome(response) = {outcomes[i], verdict.weight, feedback};
     graded.push_back(i);
     if (confirmed) continue;
-    response.learned = teaches;
+    response.learned = lesson;
     news.push_back(i);
   }
   if (graded.empty()) return result;

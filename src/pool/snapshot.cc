@@ -4,13 +4,13 @@
 #include "base/encoding.h"
 #include "base/parameter_encoding.h"
 #include "pool/limits.h"
+#include "pool/snapshot_format.h"
 #include "pool/state.h"
 
 namespace margin::internal {
 namespace {
 
-constexpr std::uint32_t kSnapshotFormat = 0x4d504c33;  // "MPL3"
-constexpr std::uint32_t kFixedFormat = 0x4d504c32;     // "MPL2", which is still read: decisions had another layout
+std::uint32_t format_for(const PoolConfigured& config) { return config.max_error < 1.0 ? kMaxErrorSnapshot : kPackedSnapshot; }
 
 void save_config(const PoolConfigured& config, Encoder& out) {
   out.text(config.calibrator);
@@ -31,9 +31,10 @@ void save_config(const PoolConfigured& config, Encoder& out) {
        {config.models_max, config.cells_max, config.responses_max, config.decisions_max, config.early_max, config.remembered_events_max}) {
     out.integer(bound);
   }
+  if (format_for(config) == kMaxErrorSnapshot) out.real(config.max_error);
 }
 
-PoolConfigured load_config(Decoder& in) {
+PoolConfigured load_config(Decoder& in, std::uint32_t format) {
   PoolConfigured config;
   config.calibrator = in.text();
   config.calibrator_version = in.integer<std::int32_t>();
@@ -52,6 +53,10 @@ PoolConfigured load_config(Decoder& in) {
   for (std::uint32_t* bound : {&config.models_max, &config.cells_max, &config.responses_max, &config.decisions_max, &config.early_max,
                                &config.remembered_events_max}) {
     *bound = in.integer<std::uint32_t>();
+  }
+  if (format == kMaxErrorSnapshot) {
+    config.max_error = in.real();
+    if (format_for(config) != format) in.fail();
   }
   return config;
 }
@@ -75,7 +80,7 @@ bool fits(const Calibrator& calibrator, const CalibratorRecipe& recipe, const Me
 }  // namespace
 
 void PoolState::save_before_decisions(Encoder& out) const {
-  out.integer(kSnapshotFormat);
+  out.integer(format_for(config));
   save_config(config, out);
   out.integer(time_ms);
   out.flag(frozen);
@@ -128,10 +133,15 @@ std::optional<std::vector<std::string>> PoolState::continue_snapshot(std::size_t
 Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
   Decoder in(bytes);
   const auto format = in.integer<std::uint32_t>();
-  if (format != kSnapshotFormat && format != kFixedFormat) return corrupt("not a snapshot of a pool");
+  if (is_newer_snapshot(format)) {
+    return Error{ErrorCode::kUnsupported, std::string("pool: a snapshot of format MPL") + static_cast<char>(format & 0xff) +
+                                              ", this binary reads up to MPL" + static_cast<char>(kNewestSnapshot & 0xff) +
+                                              ": it needs a newer margin"};
+  }
+  if (format != kFixedSnapshot && format != kPackedSnapshot && format != kMaxErrorSnapshot) return corrupt("not a snapshot of a pool");
   auto state = std::make_unique<PoolState>();
-  const PoolConfigured config = load_config(in);
-  if (!in.ok()) return corrupt("the configuration is truncated");
+  const PoolConfigured config = load_config(in, format);
+  if (!in.ok()) return corrupt("the configuration is truncated, or of another format");
   if (const ApplyResult configured = state->on(config, {}); configured.status == ApplyStatus::kRefused) {
     const Error& error = *configured.error;
     return error.code == ErrorCode::kNotFound ? error : corrupt(error.message);
@@ -178,7 +188,7 @@ Result<std::unique_ptr<PoolState>> PoolState::load(std::string_view bytes) {
   }
   state->watch.load(in);
   state->influence.load(in, state->members.size());
-  state->decisions.load(in, format == kFixedFormat ? RecordLayout::kFixed : RecordLayout::kPacked,
+  state->decisions.load(in, format == kFixedSnapshot ? RecordLayout::kFixed : RecordLayout::kPacked,
                         {state->members.size(), state->cells.size(), state->watch.sources()});
   state->early.load(in);
   state->awaited_reverts.load(in);

@@ -1,6 +1,7 @@
 // Snapshots and events applied twice: the same bits, or a clear refusal.
 #include <gtest/gtest.h>
 
+#include "base/encoding.h"
 #include "pool/pool_fixture.h"
 
 namespace margin {
@@ -190,6 +191,58 @@ TEST_F(SnapshotTest, CellsWithNamesThatNoDecisionCouldGiveAreRefused) {
   bytes[channel] = 'V';
   EXPECT_TRUE(Pool::restore(bytes).ok());
   bytes[channel] = '\n';
+  EXPECT_EQ(Pool::restore(bytes).error().code, ErrorCode::kCorrupt);
+}
+
+// Where it is not used the bytes are those of before it was there: tests/determinism/expected.txt has their digests.
+TEST_F(SnapshotTest, OnlyAPoolWithAnErrorOfItsOwnIsOfTheFormatThatHasIt) {
+  live();
+  const std::string without = pool_.snapshot();
+  EXPECT_EQ(without.substr(0, 4), "3LPM");
+  PoolConfigured config = pool_.config();
+  config.max_error = 0.25;
+  configure(config);
+  const std::string with = pool_.snapshot();
+  EXPECT_EQ(with.substr(0, 4), "4LPM");
+  const auto copy = Pool::restore(with);
+  ASSERT_TRUE(copy.ok()) << copy.error().message;
+  EXPECT_EQ(copy->config().max_error, 0.25);
+  EXPECT_EQ(copy->snapshot(), with);
+  config.max_error = 1.0;
+  configure(config);
+  EXPECT_EQ(pool_.snapshot().substr(0, 4), "3LPM");
+
+  // One state, one encoding.
+  internal::Encoder one;
+  one.real(1.0);
+  internal::Encoder quarter;
+  quarter.real(0.25);
+  std::string bad = with;
+  bad.replace(bad.find(quarter.take()), 8, one.take());
+  EXPECT_EQ(Pool::restore(bad).error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(SnapshotTest, AStateWithAnErrorOfItsOwnIsTakenOver) {
+  teach("a", 1.0, 3);
+  PoolConfigured config = pool_.config();
+  config.max_error = 0.25;
+  configure(config);
+  Pool other;
+  config.max_error = 1.0;
+  other.apply(event(config));
+  const ApplyResult imported = other.apply(event(StateImported{.state = pool_.snapshot(), .trust = 1.0}));
+  EXPECT_EQ(imported.status, ApplyStatus::kApplied) << (imported.error ? imported.error->message : "");
+  EXPECT_EQ(other.config().max_error, 1.0) << "the configuration is not";
+}
+
+TEST_F(SnapshotTest, ANewerFormatIsNamed) {
+  std::string bytes = pool_.snapshot();
+  bytes[0] = '5';
+  const auto pool = Pool::restore(bytes);
+  ASSERT_FALSE(pool.ok());
+  EXPECT_EQ(pool.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(pool.error().message, "pool: a snapshot of format MPL5, this binary reads up to MPL4: it needs a newer margin");
+  bytes[0] = '\x7f';
   EXPECT_EQ(Pool::restore(bytes).error().code, ErrorCode::kCorrupt);
 }
 

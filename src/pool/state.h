@@ -135,7 +135,13 @@ struct PoolState {
     bool complete = false;  // it grades every response that takes part, and not because all of them were audited
   };
   std::vector<Taught> learn(DecisionRecord& decision, const Grading& grading);
-  // The source of a feedback may teach this model one more outcome; counted if so.
+  // A grade of this response is what was implied of it, and has been learned.
+  [[nodiscard]] static bool confirms(const DecisionRecord& decision, const DecisionRecord::Response& response, double outcome);
+  // A grade of this response is something to learn.
+  [[nodiscard]] bool teaches(const DecisionRecord& decision, const DecisionRecord::Response& response, double outcome) const;
+  // A source may teach this model one more outcome.
+  [[nodiscard]] bool would_heed(std::string_view source, ModelId model, double weight) const;
+  // The same of the source of a feedback; counted if so.
   bool heeds(const FeedbackMark& feedback, ModelId model, double weight);
   // The pool's remedy is for its kind of task.
   [[nodiscard]] bool remedied(const DecisionRecord& decision) const;

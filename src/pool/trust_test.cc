@@ -227,7 +227,32 @@ TEST_F(TrustTest, AbstainsWhereThePromiseWouldNotHold) {
   EXPECT_EQ(asked({{"a", ""}}).sure.p_correct, 0.0);
 }
 
+TEST_F(TrustTest, ThePoolsOwnErrorIsForQuestionsThatNameNone) {
+  for (int i = 0; i < 60; ++i) settle(decide({{"a", "x"}}), i % 4 == 0 ? 0.0 : 1.0);
+  const double error = 1.0 - sure().p_correct;
+  const Digest before = pool_.digest();
+  PoolConfigured config = pool_.config();
+  config.max_error = error - 1e-9;
+  EXPECT_EQ(configure(config).status, ApplyStatus::kApplied);
+  EXPECT_EQ(1.0 - sure().p_correct, error) << "nothing starts anew";
+  EXPECT_NE(pool_.digest(), before);
+  const DecisionMade made = asked({{"a", "x"}, {"b", "x"}});
+  EXPECT_TRUE(made.abstained);
+  EXPECT_EQ(made.max_error, config.max_error) << "and is on record";
+  const DecisionMade own = asked({{"a", "x"}, {"b", "x"}}, error + 1e-9);
+  EXPECT_FALSE(own.abstained);
+  EXPECT_EQ(own.max_error, error + 1e-9);
+  config.max_error = 1.0;
+  configure(config);
+  EXPECT_EQ(asked({{"a", "x"}}).max_error, std::nullopt);
+}
+
 TEST_F(TrustTest, AnErrorOutsideZeroToOneIsRefused) {
+  for (const double bad : {0.0, -0.5, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+    const ApplyResult refused = configure({.max_error = bad});
+    EXPECT_EQ(refused.status, ApplyStatus::kRefused);
+    EXPECT_NE(refused.error->message.find("max_error: got"), std::string::npos) << refused.error->message;
+  }
   Question asked = question({{"a", "x"}});
   for (const double bad : {0.0, 1.0, -0.5, std::numeric_limits<double>::quiet_NaN()}) {
     asked.max_error = bad;

@@ -84,10 +84,12 @@ std::optional<http::Response> replacement_fault(const App& app, const Caller& ca
   return std::nullopt;
 }
 
-// Feedback without weight grades nobody, and is kept beside what does: of one key so many different statements on a decision, of all
-// together half of what a decision remembers, so that it never keeps out what counts.
+// Feedback without weight, or beyond its source's share, grades nobody, and is kept beside what does: of one key so many different
+// statements on a decision, of all together half of what a decision remembers, so that it never keeps out what counts.
 constexpr std::size_t kOpinionsMax = 4;
 constexpr std::size_t kUngradedMax = 512;
+// Whatever it says: what was taken back keeps its place, and what waits for a decision may turn out to grade nobody.
+constexpr std::size_t kIdleMax = 256;
 
 bool same_grades(std::vector<Grade> a, std::vector<Grade> b) {
   const auto by_model = [](const Grade& x, const Grade& y) { return std::tie(x.model, x.channel) < std::tie(y.model, y.channel); };
@@ -117,7 +119,7 @@ struct Taking {
   }
   // The same was said before: nothing is written, and the request is remembered for as long as this server runs.
   void tell_duplicate(ServedPool& pool, Uuid first);
-  // Whether feedback without weight was answered: it says nothing new, or there is too much of it.
+  // Whether feedback that would grade nobody was answered: it says nothing new, or there is too much of it.
   [[nodiscard]] bool weighed(ServedPool& pool, const Comparison& compared);
   void write(ServedPool& pool, const std::vector<Comparison::Said>& replaced);
 };
@@ -193,13 +195,20 @@ void Taking::take() {
     given.outcome.gold.reset();
     given.outcome.selected.reset();
   }
-  if (given.outcome.weight == 0.0 && weighed(*pool, *compared)) return;
+  const bool grades_nobody = given.outcome.weight == 0.0 || (compared->capped && compared->contradicted.empty());
+  if (grades_nobody && weighed(*pool, *compared)) return;
+  if (compared->idle >= kIdleMax) {
+    return refuse(*pool, refusal(422, "limit_exceeded",
+                                 "outcome: a decision keeps " + std::to_string(kIdleMax) +
+                                     " statements of one key that were taken back, grade nobody or wait for it, and has as many already",
+                                 "outcome"));
+  }
   write(*pool, compared->contradicted);
 }
 
 bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
-  // The state knows who spoke; what was said is in the log. An older one may have more of it than is kept now.
-  const std::size_t looked_at = std::min(compared.ungraded.size(), kOpinionsMax);
+  // The state knows who spoke; what was said is in the log. An older one may have more of it than is kept now. What waits was compared.
+  const std::size_t looked_at = compared.known ? std::min(compared.ungraded.size(), kOpinionsMax) : 0;
   for (const Uuid said : std::span(compared.ungraded).last(looked_at)) {
     auto record = app.service().look_up(pool, said);
     const auto* outcome = record && *record ? std::get_if<OutcomeObserved>(&(*record)->event.body) : nullptr;
@@ -208,10 +217,11 @@ bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
     return true;
   }
   if (compared.ungraded.size() < kOpinionsMax && compared.ungraded_count < kUngradedMax) return false;
-  refuse(pool, refusal(422, "limit_exceeded",
-                       "outcome: feedback without weight is kept " + std::to_string(kOpinionsMax) + " times of one key and " +
-                           std::to_string(kUngradedMax) + " times in all for a decision, and there is as much already",
-                       "outcome"));
+  refuse(pool,
+         refusal(422, "limit_exceeded",
+                 "outcome: feedback that grades nobody, without weight or beyond its key's share, is kept " + std::to_string(kOpinionsMax) +
+                     " times of one key and " + std::to_string(kUngradedMax) + " times in all for a decision, and there is as much already",
+                 "outcome"));
   return true;
 }
 
@@ -219,9 +229,11 @@ bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
 void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replaced) {
   std::vector<Prepared> events;
   for (const Comparison::Said& said : replaced) {
-    if (Status status = app.service().can_revert(pool, said.feedback); !status) return answered(refusal(status.error()));
+    auto permit = app.service().can_revert(pool, said.feedback);
+    if (!permit) return answered(refusal(permit.error()));
     events.push_back(app.service().prepare(pool, OutcomeReverted{.feedback = said.feedback, .source = ""}));
     events.back().note = caller.source;
+    events.back().permit = std::move(*permit);
   }
   // For the trace, once it is recorded.
   const auto told = app.tracer()->enabled() ? std::make_shared<const OutcomeObserved>(given.outcome) : nullptr;

@@ -185,9 +185,6 @@ void decide(App& app, const Call& call) {
   DecisionMade& decision = asked.draft.decision;
   ServedPool* pool = find_pool(app, call, asked.pool);
   if (pool == nullptr) return;
-  if (const config::PoolSettings* settings = settings_of(app, *pool)) {
-    if (!decision.max_error && settings->max_error < 1.0) decision.max_error = settings->max_error;
-  }
   const auto mark = request_mark(call);
   if (mark) {
     switch (const Repeated repeated = seen_before(app.service(), call.caller, *mark); repeated.kind) {

@@ -56,7 +56,7 @@ void put_pool(App& app, const Call& call) {
   if (config::is_stated(app.config(), stored)) return call.answer->send(belongs_to_file(stored));
   const Json* body = body_of(app, call);
   if (body == nullptr) return;
-  auto settings = read_pool_settings(*body, app.config());
+  auto settings = read_pool_settings(*body, app.config(), stored);
   if (!settings) return call.answer->refuse(settings.error());
   auto pool = app.service().find_or_make(stored);
   if (!pool) return call.answer->refuse(pool.error());

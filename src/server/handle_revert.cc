@@ -38,6 +38,7 @@ struct Part {
   ServedPool* pool = nullptr;
   OutcomeReverted revert;
   std::optional<Uuid> decision{};
+  service::RevertPermit permit{};
 };
 
 // The answer, when the last part has been applied.
@@ -68,12 +69,13 @@ Result<std::vector<Part>> parts_by_id(App& app, const std::vector<ServedPool*>& 
   std::vector<Part> parts;
   std::optional<Error> none;
   for (ServedPool* pool : pools) {
-    if (Status status = app.service().can_revert(*pool, feedback); !status) {
+    auto permit = app.service().can_revert(*pool, feedback);
+    if (!permit) {
       // That it is too old tells more than that another pool does not know it.
-      if (!none || none->code == ErrorCode::kNotFound) none = status.error();
+      if (!none || none->code == ErrorCode::kNotFound) none = permit.error();
       continue;
     }
-    Part part{pool, OutcomeReverted{.feedback = feedback, .source = ""}};
+    Part part{.pool = pool, .revert = OutcomeReverted{.feedback = feedback, .source = ""}, .permit = std::move(*permit)};
     auto record = app.service().look_up(*pool, feedback);
     if (record && *record) part.decision = std::get<OutcomeObserved>((*record)->event.body).decision;
     parts.push_back(std::move(part));
@@ -110,6 +112,7 @@ void carry_out(App& app, const Intended& intended) {
     const auto write = [&app, part, reverting, by = intended.by](const Turns::Turn& turn) {
       Prepared prepared = app.service().prepare(*part.pool, part.revert);
       prepared.note = by;
+      prepared.permit = part.permit;
       const Status taken =
           app.service().commit(std::move(prepared), [reverting, turn](const Result<Applied>& applied) { reverting->settle(applied); });
       if (!taken) reverting->settle(overloaded(taken.error()));
@@ -128,9 +131,10 @@ void carry_out(App& app, const Intended& intended) {
 
 // All or nothing: none is written before it is known that each can be.
 void carry_out_if_possible(App& app, const std::shared_ptr<Intended>& intended) {
-  for (const Part& part : intended->parts) {
-    app.service().can_revert(*part.pool, part.revert.source, [&app, intended](const Status& possible) {
-      if (!possible) intended->error = possible.error();
+  for (Part& part : intended->parts) {
+    app.service().can_revert(*part.pool, part.revert.source, [&app, intended, &part](Result<service::RevertPermit> permit) {
+      if (permit) part.permit = std::move(*permit);
+      if (!permit) intended->error = permit.error();
       if (--intended->open > 0) return;
       intended->error ? intended->answer->refuse(*intended->error) : carry_out(app, *intended);
     });

@@ -50,7 +50,8 @@ Error in_body(Error error) {
 
 }  // namespace
 
-Result<PoolConfigured> read_pool_settings(const Json& body, const config::Config& config) {
+Result<PoolConfigured> read_pool_settings(const Json& body, const config::Config& config, const std::string& pool) {
+  const config::PoolSettings* inherited = config::default_for(config, pool);
   config::PoolSettings settings;
   ObjectReader in(body, "");
   if (const auto calibrator = in.text("calibrator")) settings.calibrator = *calibrator;
@@ -60,6 +61,16 @@ Result<PoolConfigured> read_pool_settings(const Json& body, const config::Config
   if (const auto days = in.in_range("pending_days", 0.001, 3650.0)) settings.pending_days = *days;
   if (const auto rate = in.in_range("audit_rate", 0.0, 1.0)) settings.audit_rate = *rate;
   if (const auto remedy = in.text("remedy")) read_remedy(in, *remedy, settings);
+  if (inherited != nullptr) settings.max_error = inherited->max_error;
+  if (const auto max_error = in.number("max_error")) {
+    if (!(*max_error > 0.0 && *max_error <= 1.0)) {
+      in.fail("max_error", "got " + internal::json_number(*max_error) + ", expected a number in (0, 1]");
+    } else if (inherited != nullptr && *max_error != settings.max_error) {
+      return {ErrorCode::kConflict, "max_error: of a tenant's default pool it is that of [pools.default] of the configuration file, " +
+                                        internal::json_number(settings.max_error) + "; change it there, or leave it out"};
+    }
+    settings.max_error = *max_error;
+  }
   if (auto fault = in.finish()) return {ErrorCode::kInvalidArgument, fault->message};
   config::Faults faults;
   config::check_pool(

@@ -291,7 +291,7 @@ void render_pool(JsonWriter& out, std::string_view shown_name, const service::Se
   render_parameters(out, "calibrator_parameters", config.calibrator_parameters);
   render_parameters(out, "vote_parameters", config.vote_parameters);
   out.key("pending_days").number(static_cast<double>(config.pending_ms_max) / kDayMs).key("audit_rate").number(config.audit_rate);
-  out.key("remedy").text(config.remedy);
+  out.key("remedy").text(config.remedy).key("max_error").number(config.max_error);
   out.key("frozen").flag(pool.frozen()).key("models").open('[');
   for (const std::string& model : pool.present_models()) out.text(model);
   out.close(']').key("decisions").number(served.counts().decisions).key("pending").number(pool.pending_decisions());

@@ -66,6 +66,7 @@ PoolChanges pool_changes(const PoolConfigured& before, const PoolConfigured& aft
   comparison.texts("remedy", before.remedy, after.remedy);
   comparison.numbers("audit_rate", before.audit_rate, after.audit_rate);
   comparison.numbers("source_share_max", before.source_share_max, after.source_share_max);
+  comparison.numbers("max_error", before.max_error, after.max_error);
   comparison.numbers("pending_days", static_cast<double>(before.pending_ms_max) / kDayMs,
                      static_cast<double>(after.pending_ms_max) / kDayMs);
   comparison.numbers("watched_models", before.watched_models_max, after.watched_models_max);

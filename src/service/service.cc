@@ -155,7 +155,15 @@ void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfi
     configure(name, goes_on ? options_.continued(name, running->pool().config()) : wanted);
   }
   const std::string own(kDefaultPool);
-  if (options_.pools.contains(own)) return;
+  if (const auto stated = options_.pools.find(own); stated != options_.pools.end()) {
+    for (const auto& [name, pool] : pools_) {
+      if (pool->next_offset() == 0 || options_.pools.contains(name) || name != std::string(pool->tenant()) + "/" + own) continue;
+      PoolConfigured wanted = pool->pool().config();
+      wanted.max_error = stated->second.max_error;
+      configure(name, wanted);
+    }
+    return;
+  }
   const ServedPool* running = find(own);
   const bool made = running != nullptr && running->next_offset() > 0;
   configure(own, made ? with_bounds_of(running->pool().config(), options_.pool_defaults) : options_.pool_defaults);
@@ -397,7 +405,8 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
   fold_again(pool, {done, std::move(*applied), contradicts ? std::optional(event) : std::nullopt});
 }
 
-Status Service::can_revert(ServedPool& pool, Uuid feedback) {
+Result<RevertPermit> Service::can_revert(ServedPool& pool, Uuid feedback) {
+  RevertPermit permit = horizons_.hold(pool.name());
   auto record = log_.find(pool.name(), feedback);
   if (!record) return record.error();
   if (!*record || !std::holds_alternative<OutcomeObserved>((*record)->event.body)) {
@@ -405,23 +414,35 @@ Status Service::can_revert(ServedPool& pool, Uuid feedback) {
   }
   const auto earliest = earliest_start(log_, pool.name());
   if (!earliest) return earliest.error();
-  if ((*record)->offset < *earliest) return too_late("feedback_id");
-  return {};
+  if ((*record)->offset < std::max(*earliest, permit->moving_to.value_or(0))) return too_late("feedback_id");
+  return permit;
 }
 
-void Service::can_revert(ServedPool& pool, std::string source, std::function<void(Status)> answer) {
+void Service::can_revert(ServedPool& pool, std::string source, Permitted answer) {
+  RevertPermit permit = horizons_.hold(pool.name());
+  if (!permit->moving_to) return permit_source(pool, std::move(source), std::move(permit), std::move(answer));
+  // What the state there holds is known when it is there: behind the retention that is under way, and no other begins.
+  background_.run([this, &pool, alive = alive_, source = std::move(source), permit = std::move(permit), answer = std::move(answer)] {
+    options_.post([this, &pool, alive, source, permit, answer] {
+      if (*alive) permit_source(pool, source, permit, answer);
+    });
+  });
+}
+
+void Service::permit_source(ServedPool& pool, std::string source, RevertPermit permit, Permitted answer) {
   const auto earliest = earliest_start(log_, pool.name());
   if (!earliest) return answer(earliest.error());
   const std::vector<Uuid> oldest = pool.pool().latest_decisions(std::numeric_limits<std::size_t>::max());
-  if (*earliest == 0 || oldest.empty()) return answer({});
+  if (*earliest == 0 || oldest.empty()) return answer(std::move(permit));
   // What a state holds it has decided before.
   const auto next = log_.read(pool.name(), *earliest, 1);
   if (!next) return answer(next.error());
-  if (!next->empty() && pool.pool().decision(oldest.front())->time_ms > next->front().event.time_ms) return answer({});
+  if (!next->empty() && pool.pool().decision(oldest.front())->time_ms > next->front().event.time_ms) return answer(std::move(permit));
   const Event revert{.id = new_id(), .body = OutcomeReverted{.feedback = {}, .source = std::move(source)}};
-  background_.run([this, &pool, alive = alive_, name = pool.name(), earliest = *earliest, revert, answer = std::move(answer)] {
+  background_.run([this, &pool, alive = alive_, name = pool.name(), earliest = *earliest, revert, permit = std::move(permit),
+                   answer = std::move(answer)] {
     const auto then = std::make_shared<Result<Held>>(held_at(log_, name, earliest, revert));
-    options_.post([&pool, alive, then, answer] {
+    options_.post([&pool, alive, then, permit, answer] {
       if (!*alive) return;
       if (!then->ok()) return answer(then->error());
       for (const auto& [feedback, decision] : **then) {
@@ -429,7 +450,7 @@ void Service::can_revert(ServedPool& pool, std::string source, std::function<voi
         if (const auto now = pool.pool().decision(decision)) add_held(*now, {feedback}, still);
         if (!still.empty()) return answer(too_late("source: feedback " + feedback.text()));
       }
-      answer({});
+      answer(permit);
     });
   });
 }

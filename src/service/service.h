@@ -28,6 +28,7 @@
 #include "margin/result.h"
 #include "service/background.h"
 #include "service/erasures.h"
+#include "service/horizons.h"
 #include "service/pool_changes.h"
 #include "service/served_pool.h"
 #include "service/turns.h"
@@ -68,6 +69,7 @@ struct Prepared {
   Event event;
   std::optional<RequestMark> mark{};
   std::string note{};
+  RevertPermit permit{};  // of can_revert, where this is the revert that was asked about
 };
 
 struct Applied {
@@ -126,12 +128,14 @@ class Service {
   [[nodiscard]] Status commit_together(std::vector<Prepared>&& prepared, Done done);
   // Those who say something of one decision, in their order.
   [[nodiscard]] Turns& turns() { return turns_; }
-  // A revert that could not be carried out is not to be written. kNotFound: the pool's log has no such feedback; kUnsupported: it was taken
-  // into the state before the earliest that is kept.
-  [[nodiscard]] Status can_revert(ServedPool& pool, Uuid feedback);
+  // A revert that could not be carried out is not to be written; one that is, with the permit, or retention could come between. kNotFound:
+  // the pool's log has no such feedback; kUnsupported: it was taken into the state before the earliest that is kept, or that retention is
+  // about to keep.
+  [[nodiscard]] Result<RevertPermit> can_revert(ServedPool& pool, Uuid feedback);
   // The same of all feedback of a source. Where events are compacted away the earliest state may have to be read, on the side: `answer` is
   // called at once, or in a later turn of the loop.
-  void can_revert(ServedPool& pool, std::string source, std::function<void(Status)> answer);
+  using Permitted = std::function<void(Result<RevertPermit>)>;
+  void can_revert(ServedPool& pool, std::string source, Permitted answer);
 
   // The event by its id, from the log.
   [[nodiscard]] Result<std::optional<Record>> look_up(ServedPool& pool, Uuid id) { return log_.find(pool.name(), id); }
@@ -142,7 +146,8 @@ class Service {
   void later(std::function<void()> work) { options_.post(std::move(work)); }
   [[nodiscard]] std::size_t in_flight() const { return waiting_.size(); }
   // The settings that new pools get, and those of the operator's pools, from now on (a reload). Writes what changed. A pool that is not
-  // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none.
+  // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none, and the
+  // max_error of an operator's kDefaultPool reaches the pools of that name that tenants have.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
 
   // Pools beyond a smaller number stay, requests beyond it are forgotten.
@@ -153,7 +158,8 @@ class Service {
     erasures_.add(pool, decision, std::move(note), std::move(done));
   }
 
-  // Takes events from before `horizon_ms` out of the log, on the side, behind a snapshot that stands for them.
+  // Takes events from before `horizon_ms` out of the log, on the side, behind a snapshot that stands for them. A pool that has a revert on
+  // its way to the log is left for the next time.
   void retain(std::int64_t horizon_ms, AuditKept audit);
 
   // Keeps a snapshot of every pool that has moved since its last one; blocks. For the end of a server's life.
@@ -165,11 +171,13 @@ class Service {
     Waiting(Prepared&& prepared, Done&& by)
         : pool(*prepared.pool),
           entry{.pool = pool.name(), .event = std::move(prepared.event), .mark = prepared.mark, .note = std::move(prepared.note)},
-          done(std::move(by)) {}
+          done(std::move(by)),
+          permit(std::move(prepared.permit)) {}
 
     ServedPool& pool;
     Entry entry;
     Done done;
+    RevertPermit permit;
     std::optional<Result<std::uint64_t>> acknowledged;
   };
   using AllWaiting = std::list<Waiting>;
@@ -203,6 +211,8 @@ class Service {
   using Then = std::function<void(std::optional<Applied>)>;
   void take_over(ServedPool& pool, Uuid decision, Then then);
   void take_over_recovered();
+  // `permit` was got when nothing moved the earliest state, or that has ended.
+  void permit_source(ServedPool& pool, std::string source, RevertPermit permit, Permitted answer);
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
   void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
   // For reverts that no retained state reaches: an answer for those whose feedback the folded state holds still.
@@ -213,7 +223,14 @@ class Service {
   void snapshot_when_due(ServedPool& pool);
   void continue_snapshot(ServedPool& pool, std::uint64_t offset, std::chrono::microseconds rest);
   void keep_snapshot(ServedPool& pool, std::uint64_t offset, std::vector<std::string> pieces);
-  // On the side.
+  // On the side, a pool at a time, so that others who wait for it have their turn in between.
+  struct Retention {
+    std::int64_t horizon_ms = 0;
+    AuditKept audit = AuditKept::kEverything;
+    std::vector<PoolPosition> pools{};  // that are left
+    std::string problem{};              // the last
+  };
+  void retain_next(const std::shared_ptr<Retention>& retention);
   Status compact_before(const PoolPosition& position, std::int64_t horizon_ms, AuditKept audit, const Pause& pause);
 
   EventLog& log_;
@@ -233,6 +250,7 @@ class Service {
   std::shared_ptr<bool> alive_;                     // false once the service is gone: posted work then does nothing
   Turns turns_;
   Erasures erasures_;
+  Horizons horizons_;
   // Up to where the logs of pools were searched for reverts, and behind the last of them; for retain(), on the side.
   struct Searched {
     std::uint64_t end = 0;

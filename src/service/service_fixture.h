@@ -40,7 +40,7 @@ class TestLoop {
   std::deque<std::function<void()>> work_;
 };
 
-// A log that keeps no snapshots while it is told so.
+// A log that keeps no snapshots while it is told so, and lets others go first before it compacts.
 class TestLog final : public MemoryLog {
  public:
   using EventLog::keep_snapshot;
@@ -48,7 +48,12 @@ class TestLog final : public MemoryLog {
     if (full) return {ErrorCode::kUnavailable, "the disk is full"};
     return MemoryLog::keep_snapshot(pool, std::move(snapshot), pause);
   }
+  Status compact(std::string_view pool, std::uint64_t before, AuditKept kept) override {
+    if (before_compaction) before_compaction();
+    return MemoryLog::compact(pool, before, kept);
+  }
   std::atomic<bool> full = false;
+  std::function<void()> before_compaction;  // on the thread that compacts; set while nothing does
 };
 
 class ServiceTest : public ::testing::Test {
@@ -120,7 +125,7 @@ class ServiceTest : public ::testing::Test {
   }
   Status can_revert(const std::string& source) {
     std::optional<Status> answer;
-    service_->can_revert(pool(), source, [&](Status possible) { answer = std::move(possible); });
+    service_->can_revert(pool(), source, [&](const Result<RevertPermit>& permit) { answer = permit ? Status() : Status(permit.error()); });
     loop_.run_until([&] { return answer.has_value(); });
     return std::move(*answer);
   }

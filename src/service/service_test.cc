@@ -76,7 +76,7 @@ TEST_F(ServiceTest, WhatTheEarliestStateHoldsCannotBeReverted) {
   const std::vector<Uuid> feedback = teach_often(5);  // event 2i + 2
   compact(7);
   for (const Uuid id : {feedback[0], feedback[2]}) {
-    const Status refused = service_->can_revert(pool(), id);
+    const auto refused = service_->can_revert(pool(), id);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
     EXPECT_NE(refused.error().message.find("before what the log retains"), std::string::npos) << refused.error().message;
@@ -180,6 +180,26 @@ TEST_F(ServiceTest, BoundsReachTheDefaultPoolWhoeverConfiguredIt) {
   EXPECT_EQ(pool().pool().config().models_max, 7);
   EXPECT_EQ(pool().pool().config().vote, "majority");
   EXPECT_EQ(told_, (std::vector<std::string>{"default|limits.models: 1000 -> 7|"}));
+}
+
+TEST_F(ServiceTest, TheErrorOfTheOperatorsDefaultPoolReachesThoseOfTenants) {
+  for (const char* name : {"acme/default", "acme/law", "other/default"}) ASSERT_TRUE(service_->find_or_make(name).ok());
+  pools_["default"].max_error = 0.25;
+  pools_["other/default"] = PoolConfigured{.max_error = 0.5};
+  service_->reconfigure(pools_, defaults_);
+  loop_.run_until([this] { return service_->in_flight() == 0; });
+  const auto error = [this](const char* name) { return service_->find(name)->pool().config().max_error; };
+  EXPECT_EQ(error("default"), 0.25);
+  EXPECT_EQ(error("acme/default"), 0.25);
+  EXPECT_EQ(error("acme/law"), 1.0);
+  EXPECT_EQ(error("other/default"), 0.5) << "the operator's own";
+  EXPECT_EQ(told_, (std::vector<std::string>{"default|max_error: 1 -> 0.25|", "other/default|max_error: 1 -> 0.5|",
+                                             "acme/default|max_error: 1 -> 0.25|"}));
+  open();
+  EXPECT_EQ(told_.size(), 3U) << "a restart changes nothing";
+  pools_.erase("default");
+  open();
+  EXPECT_EQ(error("acme/default"), 0.25) << "whose section is taken out stays as it is";
 }
 
 TEST_F(ServiceTest, WhatTheOperatorChangesOfAPoolIsToldWithWhatIsLost) {

@@ -36,6 +36,15 @@ std::size_t bytes_in(const Pieces& pieces) {
   return std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}, [](std::size_t sum, const auto& each) { return sum + each.size(); });
 }
 
+Result<std::uint64_t> next_of(EventLog& log, const std::string& pool) {
+  auto positions = log.pools();
+  if (!positions) return positions.error();
+  for (const PoolPosition& position : *positions) {
+    if (position.pool == pool) return position.next;
+  }
+  return std::uint64_t{0};
+}
+
 // The first offset whose event is not from before the horizon. Times never go back within a pool, so halving finds it.
 Result<std::uint64_t> first_since(EventLog& log, const PoolPosition& position, std::int64_t horizon_ms) {
   std::uint64_t low = position.first;
@@ -104,10 +113,15 @@ Status Service::compact_before(const PoolPosition& position, std::int64_t horizo
   auto before = first_since(log_, position, horizon_ms);
   if (!before) return before.error();
   if (*before == position.first) return {};
+  const Horizons::Move move = horizons_.move(position.pool, *before);
+  if (!move) return {};
+  // Whatever reaches back behind the horizon is in the log by now.
+  const auto next = next_of(log_, position.pool);
+  if (!next) return next.error();
   Searched& searched = searched_[position.pool];
   searched.end = std::max(searched.end, *before);
-  while (searched.end < position.next) {
-    auto records = log_.read(position.pool, searched.end, std::min<std::uint64_t>(kSearchedAtOnce, position.next - searched.end));
+  while (searched.end < *next) {
+    auto records = log_.read(position.pool, searched.end, std::min<std::uint64_t>(kSearchedAtOnce, *next - searched.end));
     if (!records) return records.error();
     if (records->empty()) break;
     for (const Record& record : *records) {
@@ -129,18 +143,27 @@ Status Service::compact_before(const PoolPosition& position, std::int64_t horizo
 }
 
 void Service::retain(std::int64_t horizon_ms, AuditKept audit) {
-  background_.run([this, alive = alive_, horizon_ms, audit] {
+  background_.run([this, retention = std::make_shared<Retention>(Retention{horizon_ms, audit})] {
     auto positions = log_.pools();
-    std::string problem = positions ? "" : positions.error().message;
-    for (std::size_t i = 0; positions && i < positions->size(); ++i) {
-      const PoolPosition& position = (*positions)[i];
-      if (Status done = compact_before(position, horizon_ms, audit, [this] { background_.breathe(); }); !done)
-        problem = "pool " + position.pool + ": " + done.error().message;
-    }
-    if (problem.empty()) return;
-    options_.post([this, alive, problem] {
-      if (*alive) options_.complain("old events could not be taken out of the log: " + problem);
+    if (positions) retention->pools = std::move(*positions);
+    if (!positions) retention->problem = positions.error().message;
+    retain_next(retention);
+  });
+}
+
+void Service::retain_next(const std::shared_ptr<Retention>& retention) {
+  if (retention->pools.empty()) {
+    if (retention->problem.empty()) return;
+    return options_.post([this, alive = alive_, retention] {
+      if (*alive) options_.complain("old events could not be taken out of the log: " + retention->problem);
     });
+  }
+  background_.run([this, retention] {
+    const PoolPosition position = std::move(retention->pools.back());
+    retention->pools.pop_back();
+    const Status done = compact_before(position, retention->horizon_ms, retention->audit, [this] { background_.breathe(); });
+    if (!done) retention->problem = "pool " + position.pool + ": " + done.error().message;
+    retain_next(retention);
   });
 }
 

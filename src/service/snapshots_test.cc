@@ -1,4 +1,8 @@
 // Which snapshots are kept, what a restart makes of them, and what retention takes out behind them.
+#include <algorithm>
+#include <future>
+#include <utility>
+
 #include "service/service_fixture.h"
 
 namespace margin::service {
@@ -163,9 +167,155 @@ TEST_F(ServiceTest, RetentionTakesOldEventsOutAndWhatStaysCanBeReverted) {
   EXPECT_EQ(complaints_, std::vector<std::string>{});
 }
 
+TEST_F(ServiceTest, ASnapshotThatHoldsWhatWasRevertedBehindTheHorizonIsNoDamage) {
+  const std::vector<Uuid> feedback = teach_often(10);
+  service_->keep_snapshots();
+  const std::uint64_t stale = pool().next_offset();
+  ASSERT_TRUE(commit(OutcomeReverted{.feedback = feedback[2], .source = ""}).ok());
+  service_->retain(clock_ms_ - 3500, AuditKept::kNothing);
+  service_->keep_snapshots();
+  const auto offsets = log_.snapshots("default").value();
+  ASSERT_NE(std::find(offsets.begin(), offsets.end(), stale), offsets.end());
+  const Verification verified = verify(log_).value();
+  EXPECT_TRUE(verified.sound());
+  EXPECT_EQ(std::count(verified.pools.at(0).snapshots.begin(), verified.pools.at(0).snapshots.end(), stale), 0) << "nor is it vouched for";
+  EXPECT_EQ(pool().pool().digest(), folded());
+}
+
 TEST_F(ServiceTest, RetentionLeavesWhatIsNotOldEnough) {
   teach_often(5);
   service_->retain(clock_ms_ - 3'600'000, AuditKept::kNothing);
+  service_->keep_snapshots();
+  EXPECT_EQ(log_.pools()->front().first, 0U);
+}
+
+// Retention that has read the log and made the state that is to stand for what it takes out, and has not taken it out yet.
+class RetentionUnderWayTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    ServiceTest::SetUp();
+    feedback_ = teach_often(10);
+    log_.before_compaction = [this] {
+      reached_.set_value();
+      go_on_.get_future().wait();
+    };
+    service_->retain(clock_ms_ - 3500, AuditKept::kEverything);
+    reached_.get_future().wait();
+  }
+  void TearDown() override {
+    finish();
+    // All that was asked for, and no fold that cannot be had.
+    EXPECT_EQ(log_.pools()->front().first, kHorizon);
+    EXPECT_FALSE(pool().needs_fold());
+    EXPECT_EQ(pool().pool().digest(), folded());
+    EXPECT_TRUE(verify(log_)->sound());
+    EXPECT_EQ(complaints_, std::vector<std::string>{});
+  }
+  void finish() {
+    if (!std::exchange(finished_, true)) go_on_.set_value();
+    service_->keep_snapshots();
+  }
+  // As the server does it.
+  Error revert(Uuid feedback) {
+    auto permit = service_->can_revert(pool(), feedback);
+    if (!permit) return permit.error();
+    return revert(OutcomeReverted{.feedback = feedback, .source = ""}, std::move(*permit));
+  }
+  Error revert(OutcomeReverted body, RevertPermit permit) {
+    Prepared prepared = service_->prepare(pool(), std::move(body));
+    prepared.permit = std::move(permit);
+    std::optional<Result<Applied>> answer;
+    EXPECT_TRUE(service_->commit(std::move(prepared), [&](Result<Applied> applied) { answer = std::move(applied); }).ok());
+    // The fold that it waits for comes behind retention.
+    loop_.run_until([&] { return answer.has_value() || pool().folding; });
+    finish();
+    loop_.run_until([&] { return answer.has_value(); });
+    return *answer ? Error() : answer->error();
+  }
+
+  static constexpr std::uint64_t kHorizon = 13;  // of the seventh decision
+  std::vector<Uuid> feedback_;
+  std::promise<void> reached_;
+  std::promise<void> go_on_;
+  bool finished_ = false;
+};
+
+TEST_F(RetentionUnderWayTest, ARevertOfWhatItPassesOverIsRefusedBeforeItIsInTheLog) {
+  const std::uint64_t next = pool().next_offset();
+  EXPECT_EQ(revert(feedback_[5]).code, ErrorCode::kUnsupported);
+  EXPECT_EQ(pool().next_offset(), next);
+}
+
+TEST_F(RetentionUnderWayTest, ARevertOfWhatStaysIsCarriedOut) {
+  EXPECT_EQ(revert(feedback_[6]).message, "");
+  EXPECT_EQ(service_->can_revert(pool(), feedback_[5]).error().code, ErrorCode::kUnsupported) << "afterwards as before";
+}
+
+TEST_F(RetentionUnderWayTest, ARevertOfASourceWaitsForItAndIsHeldAgainstWhatItLeaves) {
+  const std::uint64_t next = pool().next_offset();
+  std::optional<Result<RevertPermit>> answer;
+  service_->can_revert(pool(), "grader", [&](Result<RevertPermit> permit) { answer = std::move(permit); });
+  EXPECT_FALSE(answer.has_value());
+  finish();
+  loop_.run_until([&] { return answer.has_value(); });
+  ASSERT_FALSE(answer->ok());
+  EXPECT_EQ(answer->error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(pool().next_offset(), next);
+}
+
+class RevertUnderWayTest : public ServiceTest {};
+
+TEST_F(RevertUnderWayTest, RetentionLeavesItsPoolForTheNextTime) {
+  ASSERT_TRUE(service_->find_or_make("law").ok());
+  const std::vector<Uuid> feedback = teach_often(10);
+  const auto retain = [&] {
+    service_->retain(clock_ms_ - 3500, AuditKept::kEverything);
+    service_->keep_snapshots();
+  };
+  const auto first = [&](std::size_t pool) { return log_.pools()->at(pool).first; };
+  auto permit = service_->can_revert(pool(), feedback[2]);
+  ASSERT_TRUE(permit.ok());
+  retain();
+  EXPECT_EQ(first(0), 0U);
+  EXPECT_EQ(first(1), 1U) << "the other pool does not wait";
+
+  // Given to the log, and not yet in it.
+  Prepared prepared = service_->prepare(pool(), OutcomeReverted{.feedback = feedback[2], .source = ""});
+  prepared.permit = std::move(*permit);
+  std::optional<Result<Applied>> answer;
+  ASSERT_TRUE(service_->commit(std::move(prepared), [&](Result<Applied> applied) { answer = std::move(applied); }).ok());
+  retain();
+  EXPECT_EQ(first(0), 0U);
+
+  loop_.run_until([&] { return answer.has_value(); });
+  ASSERT_TRUE(answer->ok()) << answer->error().message;
+  retain();
+  EXPECT_EQ(first(0), 13U);
+  EXPECT_EQ(pool().pool().digest(), folded());
+  EXPECT_FALSE(pool().needs_fold());
+  EXPECT_TRUE(verify(log_)->sound());
+  EXPECT_EQ(complaints_, std::vector<std::string>{});
+}
+
+TEST_F(RevertUnderWayTest, WhatIsNotCarriedOutHoldsNothingUp) {
+  const std::vector<Uuid> feedback = teach_often(10);
+  {
+    const auto allowed = service_->can_revert(pool(), feedback[2]);
+    ASSERT_TRUE(allowed.ok());
+    EXPECT_FALSE(service_->can_revert(pool(), Uuid{1, 2}).ok());
+  }
+  service_->retain(clock_ms_ - 3500, AuditKept::kEverything);
+  service_->keep_snapshots();
+  EXPECT_EQ(log_.pools()->front().first, 13U);
+}
+
+TEST_F(RevertUnderWayTest, ARevertOfASourceThatIsAllowedHoldsRetentionUp) {
+  teach_often(10);
+  std::optional<Result<RevertPermit>> answer;
+  service_->can_revert(pool(), "grader", [&](Result<RevertPermit> permit) { answer = std::move(permit); });
+  loop_.run_until([&] { return answer.has_value(); });
+  ASSERT_TRUE(answer->ok());
+  service_->retain(clock_ms_ - 3500, AuditKept::kEverything);
   service_->keep_snapshots();
   EXPECT_EQ(log_.pools()->front().first, 0U);
 }

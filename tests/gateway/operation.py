@@ -126,6 +126,10 @@ class Operation(GatewayTest):
         self.upstream.says.update(a=says("B", 40))
         reply = self.answered(self.chat(self.gateway("a"), margin={"max_error": 0.01}))
         self.assertTrue(reply["margin"]["abstained"])
+        server = self.gateway("a", pool={"max_error": 0.01})
+        self.assertEqual(server.get("/v1/pools/quiz").json["max_error"], 0.01)
+        self.assertTrue(self.answered(self.chat(server))["margin"]["abstained"])
+        self.assertFalse(self.answered(self.chat(server, margin={"max_error": 0.99}))["margin"]["abstained"])
 
     def test_more_streams_than_models_answer_at_once_are_all_served(self):
         # Each is paid for before its first frame is sent, so a limit on streams must not be what refuses it.

@@ -81,11 +81,11 @@ class Filler {
   }
   void fill(PoolConfigured& event) {
     auto& [calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
-           trust_parameters, remedy, audit_rate, source_share_max, pending_ms_max, models_max, cells_max, responses_max, decisions_max,
-           early_max, remembered_events_max, watched_models_max] = event;
+           trust_parameters, remedy, audit_rate, source_share_max, max_error, pending_ms_max, models_max, cells_max, responses_max,
+           decisions_max, early_max, remembered_events_max, watched_models_max] = event;
     fill_all(calibrator, calibrator_version, calibrator_parameters, vote, vote_version, vote_parameters, trust, trust_version,
              trust_parameters, remedy, audit_rate, source_share_max, pending_ms_max, models_max, cells_max, responses_max, decisions_max,
-             early_max, remembered_events_max, watched_models_max);
+             early_max, remembered_events_max, watched_models_max, max_error);
   }
   void fill(ModelJoined& event) {
     auto& [model, predecessor] = event;

@@ -363,14 +363,41 @@ class Lifecycle(ServerTest):
     def test_what_was_put_can_be_read_again(self):
         server = self.serve()
         wanted = {"calibrator": "margin", "calibrator_parameters": {"alpha": 0.1}, "vote": "log_odds", "vote_parameters": {"floor": 0.5},
-                  "pending_days": 2.5, "audit_rate": 0.25, "remedy": "weighted"}
+                  "pending_days": 2.5, "audit_rate": 0.25, "remedy": "weighted", "max_error": 0.125}
         for answer in (server.put("/v1/pools/law", wanted), server.get("/v1/pools/law")):
             shown = answer.json
-            for key in ("pending_days", "audit_rate", "remedy"):
+            for key in ("pending_days", "audit_rate", "remedy", "max_error"):
                 self.assertEqual(shown[key], wanted[key])
             self.assertEqual((shown["calibrator"], shown["vote"]), ("margin@1", "log_odds@1"))
             self.assertEqual((shown["calibrator_parameters"]["alpha"], shown["vote_parameters"]["floor"]), (0.1, 0.5))
             self.assertIn("bands", shown["calibrator_parameters"], "defaults too")
+
+    def test_a_pool_abstains_as_it_was_put(self):
+        server = self.serve()
+        self.assertEqual(server.get("/v1/pools/default").json["max_error"], 1)
+        server.put("/v1/pools/law", {"max_error": 0.001})
+        decide = lambda server, **more: server.decide(ASKED, pool="law", **more)
+        asked = lambda server, **more: (lambda made: (made.get("max_error"), made["abstained"]))(decide(server, **more))
+        self.assertEqual(asked(server), (0.001, True))
+        self.assertEqual(asked(server, max_error=0.999), (0.999, False), "the request's own comes first")
+        digests = server.digests()
+        server.kill()
+        server = self.serve()
+        self.assertEqual(server.digests(), digests)
+        self.assertEqual(asked(server), (0.001, True), "for good")
+        server.stop()
+        server = self.serve()
+        self.assertEqual(asked(server), (0.001, True), "from a snapshot too")
+        state = server.get("/v1/pools/law/state").body
+        server.put("/v1/pools/copy", {})
+        self.assertEqual(server.put("/v1/pools/copy/state", raw=state).json["max_error"], 1, "that is the configuration, which stays")
+        server.put("/v1/pools/law", {})
+        self.assertEqual(asked(server), (None, False), "what is left out has its default")
+        for bad in (0, -1, 1.5, "much"):
+            refused = server.put("/v1/pools/law", {"max_error": bad})
+            self.assertEqual((refused.status, refused.error["param"]), (400, "max_error"), bad)
+            self.assertIn("expected a number", refused.error["message"])
+        self.assertEqual(server.get("/v1/pools/law").json["max_error"], 1)
 
     def test_a_pool_begins_with_the_state_of_another(self):
         server = self.serve()
