@@ -31,6 +31,7 @@ enum class RemedyChoice { kNone, kWeighted, kImplied, kEstimated };  // as Remed
 
 struct Server {
   std::string listen = "127.0.0.1:8080";
+  std::string admin_listen;     // where operators are answered; empty: on listen, with everybody else
   std::string tls_certificate;  // PEM file; empty: plain HTTP
   std::string tls_key;
   std::int64_t drain_ms = 10'000;
@@ -196,6 +197,8 @@ struct Address {
 };
 // kInvalidArgument: not of that form.
 [[nodiscard]] Result<Address> parse_address(std::string_view text);
+// What is wrong with the addresses to listen on, each by itself and together; each fault begins with its key.
+[[nodiscard]] std::vector<std::string> address_faults(const Server& server);
 
 // What a reload would change.
 enum class Applies { kAtOnce, kAtRestart };

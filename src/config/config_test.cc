@@ -270,6 +270,26 @@ TEST(Address, HostAndPort) {
   }
 }
 
+TEST(Address, OperatorsHaveOneOfTheirOwnOrNone) {
+  const auto with = [](const std::string& listen, const std::string& admin) {
+    return refused("[server]\nlisten = \"" + listen + "\"\nadmin_listen = \"" + admin + "\"\n");
+  };
+  EXPECT_EQ(loaded("").server.admin_listen, "");
+  for (const auto& [listen, admin] : {std::pair("127.0.0.1:1", "127.0.0.1:2"), std::pair("127.0.0.1:1", "[::1]:1"),
+                                      std::pair("10.0.0.1:1", "127.0.0.1:1"), std::pair("127.0.0.1:0", "127.0.0.1:0")}) {
+    EXPECT_EQ(with(listen, admin), "was accepted") << listen << " " << admin;
+  }
+  EXPECT_EQ(with("127.0.0.1:1", "127.0.0.1:1"),
+            "m.toml:3: server.admin_listen: got \"127.0.0.1:1\", expected another port or address than server.listen, \"127.0.0.1:1\"");
+  for (const auto& [listen, admin] : {std::pair("localhost:1", "127.0.0.1:1"), std::pair("0.0.0.0:1", "127.0.0.1:1"),
+                                      std::pair("[::1]:1", "[::]:1"), std::pair("[::]:1", "127.0.0.1:1")}) {
+    EXPECT_NE(with(listen, admin).find("expected another port or address"), std::string::npos) << listen << " " << admin;
+  }
+  EXPECT_EQ(with("x", "y"),
+            "m.toml:2: server.listen: got \"x\", expected HOST:PORT such as 127.0.0.1:8080 or [::1]:8080\n"
+            "m.toml:3: server.admin_listen: got \"y\", expected HOST:PORT such as 127.0.0.1:8080 or [::1]:8080");
+}
+
 TEST(Secret, OnlyByReferenceAndNeverInTheMessage) {
   const Environment environment = {{"TOKEN", "s3cret"}, {"EMPTY", ""}};
   EXPECT_EQ(resolve_secret("env::TOKEN", environment).value(), "s3cret");
