@@ -211,6 +211,9 @@ struct Change {
 [[nodiscard]] std::vector<Change> changes(const Config& before, const Config& after);
 // 32 hexadecimal digits of every key and its value, to tell whether two servers run with the same. Secrets are references, and not in it.
 [[nodiscard]] std::string config_hash(const Config& config);
+// Every key and its value as one JSON object, "section.key" to value, for operators to see. Secrets are references and stay so; of an
+// address of another server what stands behind '?' is left out, where some want a key.
+[[nodiscard]] std::string to_json(const Config& config);
 // What a server that runs with `running` goes on with: `wanted`, but for what waits for a restart.
 [[nodiscard]] Config applied_at_once(const Config& running, Config wanted);
 

@@ -257,6 +257,23 @@ TEST(Config, TheHashTellsWhetherAnythingDiffers) {
   }
 }
 
+TEST(Config, IsShownFlatAndWithoutSecrets) {
+  const std::string shown = to_json(
+      loaded("[log]\nlevel = \"debug\"\n[trace]\nheaders = \"env::TRACE\"\n"
+             "[upstreams.m]\nurl = \"https://h/v1?api_key=s3cret\"\nkey = \"file::/run/k\"\nprice_prompt = 0.5\n"
+             "[pools.\"acme/law\"]\nmodels = [\"m\"]\ncalibrator = \"margin\"\n[pools.\"acme/law\".calibrator_parameters]\nalpha = 0.1\n"));
+  for (const char* pair :
+       {R"({"server.listen":"127.0.0.1:8080",)", R"("log.level":"debug")", R"("limits.queue":65536)", R"("trace.headers":"env::TRACE")",
+        R"("upstreams.m.key":"file::/run/k")", R"("upstreams.m.url":"https://h/v1?...")", R"("upstreams.m.price_prompt":0.5)",
+        R"("pools.acme/law.models":["m"])", R"("pools.acme/law.calibrator_parameters.alpha":0.1)", R"("pools.default.vote":"sum")"}) {
+    EXPECT_NE(shown.find(pair), std::string::npos) << pair << " in " << shown;
+  }
+  EXPECT_EQ(shown.find("s3cret"), std::string::npos);
+  for (const Field<Config>& field : fields()) {
+    EXPECT_NE(shown.find("\"" + std::string(field.section) + "." + std::string(field.key) + "\":"), std::string::npos) << field.key;
+  }
+}
+
 TEST(Config, KeysStandBesideTheStoreUnlessNamed) {
   EXPECT_EQ(keys_file(loaded("")), "margin.db.keys");
   EXPECT_EQ(keys_file(loaded("[keys]\nfile = \"k\"\n")), "k");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "access/key_ring.h"
 #include "access/rate_limiter.h"
@@ -24,6 +25,13 @@
 
 namespace margin::server {
 
+// What reading the configuration again did, by keys of it.
+struct Reloaded {
+  std::vector<std::string> changed;        // and applies from now on
+  std::vector<std::string> needs_restart;  // differs from what runs, which stays
+  std::vector<std::string> warnings;       // what else could not be had, in words
+};
+
 struct AppParts {
   service::Service& service;
   journal::Journal& journal;
@@ -34,6 +42,9 @@ struct AppParts {
   gateway::Gateway& gateway;
   std::shared_ptr<trace::Tracer> tracer;  // shared weakly with chats
   bool demo = false;                      // a pool of simulated models is among the served ones
+  // What SIGHUP does: reads configuration, keys and certificates again, and tells the application by App::reload(). After an error all is
+  // as it was.
+  std::function<Result<Reloaded>()> read_again;
 };
 
 // Where it listens; `operators` is null where they have no listener of their own.
@@ -71,6 +82,7 @@ class App {
   void listens(const Listeners& listeners) { listeners_ = listeners; }
   [[nodiscard]] const Listeners& listeners() const { return listeners_; }
 
+  [[nodiscard]] Result<Reloaded> read_again() { return parts_.read_again(); }
   // A reload: keys, pools and limits of requests from now on.
   void reload(config::Config config, access::KeyRing keys);
   // The default pool of a tenant that has none yet, as it would be made; there until the next call. Only to be read: what is only looked at

@@ -140,8 +140,8 @@ class Daemon {
     service_ = std::move(*service);
     if (Status configured = gateway_.configure(config_, options_.environment); !configured) return configured;
     if (Status traced = make_tracer(); !traced) return traced;
-    app_ = std::make_unique<App>(
-        AppParts{*service_, journal_, config_, keys_, options_.version, options_.commit, gateway_, tracer_, options_.demo});
+    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, options_.commit, gateway_, tracer_,
+                                          options_.demo, [this] { return reload(); }});
     if (Status listening = listen(); !listening) return listening;
     if (options_.demo) quiz_ = std::make_unique<DemoQuiz>(loop_, *app_);
     if (options_.demo) demo_ = std::make_unique<Demo>(loop_, *service_);
@@ -218,7 +218,7 @@ class Daemon {
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     for (const int signal : {SIGTERM, SIGINT}) loop_.on_signal(signal, [this] { drain(); });
-    loop_.on_signal(SIGHUP, [this] { reload(); });
+    loop_.on_signal(SIGHUP, [this] { static_cast<void>(reload()); });
   }
 
   void ping() {
@@ -286,27 +286,30 @@ class Daemon {
 
   // All or nothing: a bad file leaves everything as it was. What needs a restart is said, each time, and stays as it is: the addresses that
   // are listened on decide whether keys are needed, and the open store where they are.
-  void reload() {
+  Result<Reloaded> reload() {
+    const auto refused = [this](const Error& error, std::string_view told = "reload refused, the old configuration stays") {
+      journal_.error(told, {{"reason", error.message}});
+      return error;
+    };
     auto wanted = load(options_);
-    if (!wanted) return journal_.error("reload refused, the old configuration stays", {{"reason", wanted.error().message}});
+    if (!wanted) return refused(wanted.error());
     if (simulated_) simulated_->add_to(*wanted);
     config::Config config = config::applied_at_once(config_, *wanted);
     auto keys = access::KeyRing::load(config::keys_file(config));
-    if (!keys) return journal_.error("reload refused, the old keys stay", {{"reason", keys.error().message}});
-    if (Status exposed = check_exposure(config_.server, !keys->empty()); !exposed) {
-      return journal_.error("reload refused, the old configuration stays", {{"reason", exposed.error().message}});
-    }
-    if (Status configured = gateway_.configure(config, options_.environment); !configured) {
-      return journal_.error("reload refused, the old configuration stays", {{"reason", configured.error().message}});
-    }
+    if (!keys) return refused(keys.error(), "reload refused, the old keys stay");
+    if (Status exposed = check_exposure(config_.server, !keys->empty()); !exposed) return refused(exposed.error());
+    if (Status configured = gateway_.configure(config, options_.environment); !configured) return refused(configured.error());
+    Reloaded reloaded;
     for (const config::Change& change : config::changes(config_, *wanted)) {
       const bool now = change.applies == config::Applies::kAtOnce;
+      (now ? reloaded.changed : reloaded.needs_restart).push_back(change.key);
       journal_.write(now ? journal::Level::kInfo : journal::Level::kWarning, now ? "changed" : "changes at the next start",
                      {{"key", change.key}, {"before", change.before}, {"after", change.after}});
     }
     for (const auto& server : servers_) {
-      if (Status reloaded = server->reload_certificates(); !reloaded) {
-        journal_.error("the old certificate stays", {{"reason", reloaded.error().message}});
+      if (Status read = server->reload_certificates(); !read) {
+        journal_.error("the old certificate stays", {{"reason", read.error().message}});
+        reloaded.warnings.push_back("the old certificate stays: " + read.error().message);
         break;  // the files are the same for all
       }
     }
@@ -320,6 +323,7 @@ class Daemon {
     service_->reconfigure(pools_of(config), defaults_of(config));
     app_->reload(std::move(config), std::move(*keys));
     journal_.info("reloaded");
+    return reloaded;
   }
 
   const DaemonOptions& options_;

@@ -61,6 +61,8 @@ constexpr std::array kRoutes = with_audience(std::array{
     Route{"GET", "/v1/experiments", Scope::kAdmin, list_experiments},
     Route{"GET", "/v1/experiments/{experiment}", Scope::kAdmin, show_experiment},
     Route{"GET", "/v1/experiments/{experiment}/report", Scope::kAdmin, show_report},
+    Route{"GET", "/v1/config", Scope::kAdmin, show_config},
+    Route{"POST", "/v1/config/reload", Scope::kAdmin, reload_config},
     Route{"GET", "/v1/session", Scope::kRead, show_session},
     Route{"GET", "/health", std::nullopt, show_health},
     Route{"GET", "/health/liveness", std::nullopt, show_health},
@@ -104,7 +106,7 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 }  // namespace
 
 bool Route::takes_body() const {
-  constexpr std::array kBodiless = {freeze_pool, resume_pool};
+  constexpr std::array kBodiless = {freeze_pool, resume_pool, reload_config};
   const bool posted = method == "POST" || method == "PUT";
   return posted && std::find(kBodiless.begin(), kBodiless.end(), handle) == kBodiless.end();
 }

@@ -91,6 +91,8 @@ void show_ready(App& app, const Call& call);
 void show_status(App& app, const Call& call);
 void show_metrics(App& app, const Call& call);
 void show_openapi(App& app, const Call& call);
+void show_config(App& app, const Call& call);  // handle_config.cc
+void reload_config(App& app, const Call& call);
 void start_experiment(App& app, const Call& call);  // handle_experiments.cc
 void list_experiments(App& app, const Call& call);
 void show_experiment(App& app, const Call& call);
