@@ -8,6 +8,7 @@ if [[ "${1:-}" == -h || "${1:-}" == --help ]]; then
   sed -n '2,3s/^# //p' run.sh
   echo "  --demo               add a pool of simulated models that decide and get outcomes all the time"
   echo "  --listen ADDRESS     127.0.0.1:8080 by default"
+  echo "  --admin-listen ADDRESS  another address for operators, none by default"
   echo "  --config FILE        margin.toml when there is one"
   exit 0
 fi

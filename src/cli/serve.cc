@@ -34,6 +34,9 @@ Command add_serve(CLI::App& root) {
   app->add_option("--config", options->config_file, "Configuration; margin.toml when that exists")->type_name("FILE");
   app->add_option("--listen", options->listen, "Address and port, 127.0.0.1:8080 by default; port 0 takes a free one")
       ->type_name("ADDRESS");
+  app->add_option("--admin-listen", options->admin_listen,
+                  "Another address and port for operators: scope admin, /metrics, /status and the dashboard are then there alone")
+      ->type_name("ADDRESS");
   app->add_option("--store", options->store, "The log and its snapshots, margin.db by default")->type_name("FILE");
   auto hello = std::make_shared<bool>(false);
   app->add_flag("--hello", *hello, "Say how to ask for a first decision");
@@ -43,13 +46,15 @@ Command add_serve(CLI::App& root) {
             options->config_file = config_path(options->config_file);
             options->version = version();
             options->commit = commit();
-            options->listening = [hello, demo = options->demo](const std::string& url) {
-              std::printf("MARGIN listens on %s\n", url.c_str());
+            options->listening = [hello, demo = options->demo](const server::Addresses& addresses) {
+              const bool apart = !addresses.operators.empty();
+              std::printf("MARGIN listens on %s\n", addresses.main.c_str());
+              if (apart) std::printf("Operators: %s\n", addresses.operators.c_str());
               if (demo)
                 std::printf(
                     "The pools `demo` and `quiz` are simulated: their models, answers and outcomes are made up. Chat with margin/quiz.\n");
-              std::printf("Dashboard: %s/dashboard/\n", url.c_str());
-              if (*hello) std::printf(kHello, url.c_str());
+              std::printf("Dashboard: %s/dashboard/\n", (apart ? addresses.operators : addresses.main).c_str());
+              if (*hello) std::printf(kHello, addresses.main.c_str());
               std::fflush(stdout);
             };
             const Status served = server::serve(*options);

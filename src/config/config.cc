@@ -28,6 +28,15 @@ Error no_address(std::string_view text) {
           "got \"" + internal::printable(text) + "\", expected HOST:PORT such as 127.0.0.1:8080 or [::1]:8080"};
 }
 
+// Whether no two sockets can listen on both: the same host, by another name perhaps, or one that stands for all of them.
+bool overlap(const Address& a, const Address& b) {
+  const auto named = [](const std::string& host) { return host == "localhost" ? std::string("127.0.0.1") : host; };
+  const auto is_any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
+  // Port 0 is another free one each time.
+  if (a.port != b.port || a.port == 0) return false;
+  return named(a.host) == named(b.host) || is_any(a.host) || is_any(b.host);
+}
+
 }  // namespace
 
 Config default_config() {
@@ -105,6 +114,21 @@ Result<Address> parse_address(std::string_view text) {
     return no_address(text);
   }
   return Address{std::string(host), port};
+}
+
+std::vector<std::string> address_faults(const Server& server) {
+  std::vector<std::string> faults;
+  const Result<Address> address = parse_address(server.listen);
+  if (!address) faults.push_back("server.listen: " + address.error().message);
+  if (server.admin_listen.empty()) return faults;
+  const Result<Address> admin = parse_address(server.admin_listen);
+  if (!admin) {
+    faults.push_back("server.admin_listen: " + admin.error().message);
+  } else if (address && overlap(*address, *admin)) {
+    faults.push_back("server.admin_listen: got \"" + internal::printable(server.admin_listen) +
+                     "\", expected another port or address than server.listen, \"" + internal::printable(server.listen) + "\"");
+  }
+  return faults;
 }
 
 Result<std::string> resolve_secret(std::string_view reference, const Environment& environment) {

@@ -31,6 +31,7 @@ enum class RemedyChoice { kNone, kWeighted, kImplied, kEstimated };  // as Remed
 
 struct Server {
   std::string listen = "127.0.0.1:8080";
+  std::string admin_listen;     // where operators are answered; empty: on listen, with everybody else
   std::string tls_certificate;  // PEM file; empty: plain HTTP
   std::string tls_key;
   std::int64_t drain_ms = 10'000;
@@ -200,6 +201,8 @@ struct Address {
 };
 // kInvalidArgument: not of that form.
 [[nodiscard]] Result<Address> parse_address(std::string_view text);
+// What is wrong with the addresses to listen on, each by itself and together; each fault begins with its key.
+[[nodiscard]] std::vector<std::string> address_faults(const Server& server);
 
 // What a reload would change.
 enum class Applies { kAtOnce, kAtRestart };
@@ -212,6 +215,9 @@ struct Change {
 [[nodiscard]] std::vector<Change> changes(const Config& before, const Config& after);
 // 32 hexadecimal digits of every key and its value, to tell whether two servers run with the same. Secrets are references, and not in it.
 [[nodiscard]] std::string config_hash(const Config& config);
+// Every key and its value as one JSON object, "section.key" to value, for operators to see. Secrets are references and stay so; of an
+// address of another server what stands behind '?' is left out, where some want a key.
+[[nodiscard]] std::string to_json(const Config& config);
 // What a server that runs with `running` goes on with: `wanted`, but for what waits for a restart.
 [[nodiscard]] Config applied_at_once(const Config& running, Config wanted);
 

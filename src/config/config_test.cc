@@ -259,6 +259,23 @@ TEST(Config, TheHashTellsWhetherAnythingDiffers) {
   }
 }
 
+TEST(Config, IsShownFlatAndWithoutSecrets) {
+  const std::string shown = to_json(
+      loaded("[log]\nlevel = \"debug\"\n[trace]\nheaders = \"env::TRACE\"\n"
+             "[upstreams.m]\nurl = \"https://h/v1?api_key=s3cret\"\nkey = \"file::/run/k\"\nprice_prompt = 0.5\n"
+             "[pools.\"acme/law\"]\nmodels = [\"m\"]\ncalibrator = \"margin\"\n[pools.\"acme/law\".calibrator_parameters]\nalpha = 0.1\n"));
+  for (const char* pair :
+       {R"({"server.listen":"127.0.0.1:8080",)", R"("log.level":"debug")", R"("limits.queue":65536)", R"("trace.headers":"env::TRACE")",
+        R"("upstreams.m.key":"file::/run/k")", R"("upstreams.m.url":"https://h/v1?...")", R"("upstreams.m.price_prompt":0.5)",
+        R"("pools.acme/law.models":["m"])", R"("pools.acme/law.calibrator_parameters.alpha":0.1)", R"("pools.default.vote":"sum")"}) {
+    EXPECT_NE(shown.find(pair), std::string::npos) << pair << " in " << shown;
+  }
+  EXPECT_EQ(shown.find("s3cret"), std::string::npos);
+  for (const Field<Config>& field : fields()) {
+    EXPECT_NE(shown.find("\"" + std::string(field.section) + "." + std::string(field.key) + "\":"), std::string::npos) << field.key;
+  }
+}
+
 TEST(Config, KeysStandBesideTheStoreUnlessNamed) {
   EXPECT_EQ(keys_file(loaded("")), "margin.db.keys");
   EXPECT_EQ(keys_file(loaded("[keys]\nfile = \"k\"\n")), "k");
@@ -270,6 +287,26 @@ TEST(Address, HostAndPort) {
   for (const std::string_view bad : {"", ":80", "h:", "h:65536", "::1:80", "h:80x", "[]:80", "a b:80", "http://h:80", "h:-1"}) {
     EXPECT_FALSE(parse_address(bad).ok()) << bad;
   }
+}
+
+TEST(Address, OperatorsHaveOneOfTheirOwnOrNone) {
+  const auto with = [](const std::string& listen, const std::string& admin) {
+    return refused("[server]\nlisten = \"" + listen + "\"\nadmin_listen = \"" + admin + "\"\n");
+  };
+  EXPECT_EQ(loaded("").server.admin_listen, "");
+  for (const auto& [listen, admin] : {std::pair("127.0.0.1:1", "127.0.0.1:2"), std::pair("127.0.0.1:1", "[::1]:1"),
+                                      std::pair("10.0.0.1:1", "127.0.0.1:1"), std::pair("127.0.0.1:0", "127.0.0.1:0")}) {
+    EXPECT_EQ(with(listen, admin), "was accepted") << listen << " " << admin;
+  }
+  EXPECT_EQ(with("127.0.0.1:1", "127.0.0.1:1"),
+            "m.toml:3: server.admin_listen: got \"127.0.0.1:1\", expected another port or address than server.listen, \"127.0.0.1:1\"");
+  for (const auto& [listen, admin] : {std::pair("localhost:1", "127.0.0.1:1"), std::pair("0.0.0.0:1", "127.0.0.1:1"),
+                                      std::pair("[::1]:1", "[::]:1"), std::pair("[::]:1", "127.0.0.1:1")}) {
+    EXPECT_NE(with(listen, admin).find("expected another port or address"), std::string::npos) << listen << " " << admin;
+  }
+  EXPECT_EQ(with("x", "y"),
+            "m.toml:2: server.listen: got \"x\", expected HOST:PORT such as 127.0.0.1:8080 or [::1]:8080\n"
+            "m.toml:3: server.admin_listen: got \"y\", expected HOST:PORT such as 127.0.0.1:8080 or [::1]:8080");
 }
 
 TEST(Secret, OnlyByReferenceAndNeverInTheMessage) {

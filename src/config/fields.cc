@@ -117,6 +117,8 @@ constexpr Applies kNow = Applies::kAtOnce;
 
 constexpr Field<Config> kFields[] = {
     server<&Server::listen>("listen", {.meaning = "Address and port. Anything but loopback is refused while there is no key"}),
+    server<&Server::admin_listen>("admin_listen", {.meaning = "Another address and port, for operators: what asks for the scope admin, "
+                                                              "/metrics, /status and the dashboard are then there alone; empty: none"}),
     server<&Server::tls_certificate>("tls_certificate", {.meaning = "PEM file with the certificate chain; empty: plain HTTP"}),
     server<&Server::tls_key>("tls_key", {.meaning = "PEM file with the certificate's private key"}),
     server<&Server::drain_ms>("drain_ms", {{0, kHour}, kNow, "How long SIGTERM waits for requests under way, in milliseconds"}),

@@ -329,9 +329,7 @@ class Loader {
 
   // What no key can tell alone.
   void check_together() {
-    if (const Result<Address> address = parse_address(config_.server.listen); !address) {
-      faults_.add(place_of("server.listen"), "server.listen: " + address.error().message);
-    }
+    for (const std::string& fault : address_faults(config_.server)) faults_.add(place_of(fault.substr(0, fault.find(':'))), fault);
     if (config_.server.tls_certificate.empty() != config_.server.tls_key.empty()) {
       const std::string stated = config_.server.tls_key.empty() ? "tls_certificate" : "tls_key";
       const std::string missing = config_.server.tls_key.empty() ? "tls_key" : "tls_certificate";

@@ -53,6 +53,23 @@ bool is_loopback(const asio::ip::address& address) {
 
 }  // namespace
 
+Counters& Counters::operator+=(const Counters& other) {
+  connections_open += other.connections_open;
+  streams_open += other.streams_open;
+  connections_accepted += other.connections_accepted;
+  connections_refused += other.connections_refused;
+  accept_failures += other.accept_failures;
+  tls_failures += other.tls_failures;
+  requests += other.requests;
+  replies_forgotten += other.replies_forgotten;
+  streams_refused += other.streams_refused;
+  slow_readers += other.slow_readers;
+  bytes_in += other.bytes_in;
+  bytes_out += other.bytes_out;
+  for (std::size_t kind = 0; kind < refused.size(); ++kind) refused[kind] += other.refused[kind];
+  return *this;
+}
+
 class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
  public:
   Impl(Loop& loop, ListenOptions options, const Limits& limits, Handler& handler)
@@ -62,6 +79,11 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   Status load_certificates();
   void drain(milliseconds patience, std::function<void()> done);
   void close();
+  // The place with this port.
+  [[nodiscard]] std::string where(std::uint16_t at) const {
+    const bool bare = options_.address.find(':') == std::string::npos;
+    return (bare ? options_.address : "[" + options_.address + "]") + ":" + std::to_string(at);
+  }
   [[nodiscard]] bool tls() const { return !options_.certificate_file.empty() || !options_.key_file.empty(); }
 
   Host host;
@@ -95,12 +117,11 @@ Status Server::Impl::listen() {
   Result<asio::ip::address> address = parse_address(options_.address);
   if (!address) return address.error();
   const Tcp::endpoint endpoint(*address, options_.port);
-  const std::string where = (address->is_v6() ? "[" + options_.address + "]" : options_.address) + ":" + std::to_string(options_.port);
   const auto failed = [&](const error_code& error) {
     const bool in_use = error == asio::error::address_in_use;
     acceptor_.close();
     return Status(in_use ? ErrorCode::kConflict : ErrorCode::kInvalidArgument,
-                  "cannot listen on " + where + ": " + (in_use ? "another program listens there already" : error.message()));
+                  "cannot listen on " + where(options_.port) + ": " + (in_use ? "another program listens there already" : error.message()));
   };
   error_code error;
   acceptor_.open(endpoint.protocol(), error);
@@ -220,6 +241,7 @@ Server::~Server() { impl_->close(); }
 
 Status Server::start() { return impl_->listen(); }
 std::uint16_t Server::port() const { return impl_->port; }
+std::string Server::address() const { return impl_->where(impl_->port); }
 bool Server::tls() const { return impl_->tls(); }
 Status Server::reload_certificates() { return tls() ? impl_->load_certificates() : Status(); }
 void Server::set_limits(const Limits& limits) { impl_->host.limits = limits; }

@@ -56,6 +56,9 @@ struct Counters {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::array<std::uint64_t, kRefusals> refused{};  // requests that never reached the handler
+
+  // Of several servers together.
+  Counters& operator+=(const Counters& other);
 };
 
 // An answer that has no end yet: server-sent events or any chunked body. Move-only. Destroyed without close(), the connection is cut,
@@ -135,6 +138,8 @@ class Server {
   // kCorrupt (certificate or key malformed, or not of one another), kUnavailable (no descriptor left).
   Status start();
   [[nodiscard]] std::uint16_t port() const;
+  // "127.0.0.1:8080", "[::1]:8080": as it was told, with the port it has.
+  [[nodiscard]] std::string address() const;
   [[nodiscard]] bool tls() const;
   // New connections get the certificate that the files hold now. After an error the old one stays. Errors as for start().
   Status reload_certificates();

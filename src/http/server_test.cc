@@ -41,6 +41,46 @@ TEST(Server, AddressesThatCannotBeAreRefused) {
   }
 }
 
+TEST(Server, SaysWhereItListens) {
+  Loop loop;
+  Silent handler;
+  Server four(loop, {.address = "127.0.0.1"}, {}, handler);
+  ASSERT_TRUE(four.start().ok());
+  EXPECT_EQ(four.address(), "127.0.0.1:" + std::to_string(four.port()));
+  Server six(loop, {.address = "::1"}, {}, handler);
+  if (!six.start().ok()) GTEST_SKIP() << "this machine has no IPv6";
+  EXPECT_EQ(six.address(), "[::1]:" + std::to_string(six.port()));
+}
+
+TEST(Server, TwoOfThemOnOneLoopHaveLimitsOfTheirOwn) {
+  Loop loop;
+  class Plain final : public Handler {
+    void handle(const Request&, Reply reply) override { std::move(reply).send({}); }
+  } handler;
+  Server small(loop, {}, {.connections_max = 1}, handler);
+  Server other(loop, {}, {.connections_max = 1}, handler);
+  ASSERT_TRUE(small.start().ok());
+  ASSERT_TRUE(other.start().ok());
+  std::thread thread([&] { loop.run(); });
+  {
+    Client first(small.port());
+    first.get("/");
+    EXPECT_EQ(first.answer().status, 200);
+    Client second(small.port());
+    EXPECT_EQ(second.answer().status, 503);
+    Client third(other.port());
+    third.get("/");
+    EXPECT_EQ(third.answer().status, 200) << "who fills the one does not keep anybody from the other";
+  }
+  loop.stop();
+  thread.join();
+  Counters both = small.counters();
+  both += other.counters();
+  EXPECT_EQ(both.connections_accepted, 3U);
+  EXPECT_EQ(both.connections_refused, 1U);
+  EXPECT_EQ(both.requests, 2U);
+}
+
 TEST(Server, PortIsFreeAgainAtOnce) {
   std::uint16_t port = 0;
   for (int i = 0; i < 3; ++i) {

@@ -24,6 +24,14 @@ std::int64_t steady_ms() {
 
 std::string_view endpoint_of(const Route* route) { return route == nullptr ? std::string_view("unknown") : route->pattern; }
 
+// The same for every path that is not there: nobody can tell by it which of them operators have.
+http::Response no_such_path(Audience audience) {
+  return refusal(404, "not_found",
+                 audience == Audience::kAll
+                     ? "path: no such path; /openapi.json lists them"
+                     : "path: no such path here; /openapi.json lists them, and operators' are on server.admin_listen");
+}
+
 bool is_json(std::string_view content_type) {
   if (content_type == http::Response::kJson) return true;  // as it mostly is
   const auto ends = [](char c) { return c == ';' || c == ' ' || c == '\t'; };
@@ -44,8 +52,14 @@ App::App(AppParts parts)
   });
 }
 
-void App::handle(const http::Request& request, http::Reply reply) {
-  Match matched = match(request.method, request.path);
+void App::Entrance::handle(const http::Request& request, http::Reply reply) { app_.handle(request, std::move(reply), audience_); }
+
+std::size_t App::Entrance::body_bytes_max(const http::Request& head, std::size_t standard) const {
+  return app_.body_bytes_max(head, standard, audience_);
+}
+
+void App::handle(const http::Request& request, http::Reply reply, Audience audience) {
+  Match matched = match(request.method, request.path, audience);
   const bool logged = config().log.requests != config::LoggedRequests::kOff;
   const std::string id = logged ? request_id(request, parts_.service.new_id()) : std::string();
   // So small that the function needs no memory of its own.
@@ -61,7 +75,7 @@ void App::handle(const http::Request& request, http::Reply reply) {
   auto answer = std::make_shared<Answer>(std::move(reply), std::move(count));
   if (logged) answer->add_header("x-request-id", id);
   if (matched.route == nullptr) {
-    if (matched.allowed.empty()) return answer->send(refusal(404, "not_found", "path: no such path; /openapi.json lists them"));
+    if (matched.allowed.empty()) return answer->send(no_such_path(audience));
     answer->add_header("Allow", matched.allowed);
     return answer->send(refusal(405, "method_not_allowed", "method: expected " + matched.allowed));
   }
@@ -89,11 +103,11 @@ void App::handle(const http::Request& request, http::Reply reply) {
   matched.route->handle(*this, call);
 }
 
-std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard) const {
+std::size_t App::body_bytes_max(const http::Request& head, std::size_t standard, Audience audience) const {
   const bool chat = head.method == "POST" && head.path.ends_with("/v1/chat/completions");
   const bool state = head.method == "PUT" && head.path.starts_with("/v1/pools/") && head.path.ends_with("/state");
   const bool experiment = head.method == "POST" && head.path == "/v1/experiments";
-  if (!chat && !state && !experiment) return standard;
+  if (!chat && ((!state && !experiment) || audience == Audience::kClients)) return standard;
   const std::size_t allowed = chat    ? static_cast<std::size_t>(config().gateway.body_bytes)
                               : state ? kStateBytesMax
                                       : experiments_.limits().log_bytes_max;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "access/key_ring.h"
 #include "access/rate_limiter.h"
@@ -24,6 +25,13 @@
 
 namespace margin::server {
 
+// What reading the configuration again did, by keys of it.
+struct Reloaded {
+  std::vector<std::string> changed;        // and applies from now on
+  std::vector<std::string> needs_restart;  // differs from what runs, which stays
+  std::vector<std::string> warnings;       // what else could not be had, in words
+};
+
 struct AppParts {
   service::Service& service;
   journal::Journal& journal;
@@ -34,15 +42,25 @@ struct AppParts {
   gateway::Gateway& gateway;
   std::shared_ptr<trace::Tracer> tracer;  // shared weakly with chats
   bool demo = false;                      // a pool of simulated models is among the served ones
+  // What SIGHUP does: reads configuration, keys and certificates again, and tells the application by App::reload(). After an error all is
+  // as it was.
+  std::function<Result<Reloaded>()> read_again;
 };
 
-class App : public http::Handler {
+// Where it listens; `operators` is null where they have no listener of their own.
+struct Listeners {
+  const http::Server* main = nullptr;
+  const http::Server* operators = nullptr;
+};
+
+class App {
  public:
   explicit App(AppParts parts);
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
 
-  void handle(const http::Request& request, http::Reply reply) override;
-  // A chat, a log for an experiment and a state may be larger than other bodies, from whoever may send one.
-  [[nodiscard]] std::size_t body_bytes_max(const http::Request& head, std::size_t standard) const override;
+  // What a listener for `audience` gives its requests to.
+  [[nodiscard]] http::Handler& entrance(Audience audience) { return audience == Audience::kAll ? for_all_ : for_clients_; }
 
   [[nodiscard]] service::Service& service() { return parts_.service; }
   [[nodiscard]] const config::Config& config() const { return parts_.config; }
@@ -60,10 +78,11 @@ class App : public http::Handler {
   [[nodiscard]] ChatDesk& chats() { return chats_; }
   [[nodiscard]] journal::Journal& journal() { return parts_.journal; }
 
-  // The listener whose counters /metrics shows.
-  void listens(const http::Server* listener) { listener_ = listener; }
-  [[nodiscard]] const http::Server* listener() const { return listener_; }
+  // For /metrics and /status.
+  void listens(const Listeners& listeners) { listeners_ = listeners; }
+  [[nodiscard]] const Listeners& listeners() const { return listeners_; }
 
+  [[nodiscard]] Result<Reloaded> read_again() { return parts_.read_again(); }
   // A reload: keys, pools and limits of requests from now on.
   void reload(config::Config config, access::KeyRing keys);
   // The default pool of a tenant that has none yet, as it would be made; there until the next call. Only to be read: what is only looked at
@@ -75,6 +94,20 @@ class App : public http::Handler {
   [[nodiscard]] bool draining() const { return draining_; }
 
  private:
+  class Entrance final : public http::Handler {
+   public:
+    Entrance(App& app, Audience audience) : app_(app), audience_(audience) {}
+    void handle(const http::Request& request, http::Reply reply) override;
+    [[nodiscard]] std::size_t body_bytes_max(const http::Request& head, std::size_t standard) const override;
+
+   private:
+    App& app_;
+    const Audience audience_;
+  };
+
+  void handle(const http::Request& request, http::Reply reply, Audience audience);
+  // A chat, a log for an experiment and a state may be larger than other bodies, from whoever may send one.
+  [[nodiscard]] std::size_t body_bytes_max(const http::Request& head, std::size_t standard, Audience audience) const;
   // Whose key came with the request.
   [[nodiscard]] Result<const access::Key*> key_of(const http::Request& request) const;
   // Says in the call who its caller is. False: refused, and answered.
@@ -90,7 +123,9 @@ class App : public http::Handler {
   Experiments experiments_;
   std::unique_ptr<service::ServedPool> unmade_;
   std::int64_t started_ms_;
-  const http::Server* listener_ = nullptr;
+  Listeners listeners_;
+  Entrance for_all_{*this, Audience::kAll};
+  Entrance for_clients_{*this, Audience::kClients};
   bool draining_ = false;
 };
 

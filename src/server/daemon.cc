@@ -7,6 +7,7 @@
 #include <csignal>
 #include <memory>
 #include <random>
+#include <vector>
 
 #include "access/key_ring.h"
 #include "gateway/gateway.h"
@@ -76,16 +77,41 @@ Result<config::Config> load(const DaemonOptions& options) {
   auto config = config::load_config(options.config_file, options.environment);
   if (!config) return config;
   if (options.listen) config->server.listen = *options.listen;
+  if (options.admin_listen) config->server.admin_listen = *options.admin_listen;
   if (options.store) config->store.file = *options.store;
+  // Flags may not go with one another, nor with the file.
+  if (const auto faults = config::address_faults(config->server); !faults.empty()) {
+    return Error{ErrorCode::kInvalidArgument, faults.front()};
+  }
   return config;
+}
+
+// An address to listen on, and the key that says so.
+struct Wanted {
+  std::string_view key;
+  config::Address address;
+  Audience audience;
+};
+
+// The main one first. The configuration is a loaded one, so its addresses are known to be right.
+std::vector<Wanted> wanted_listeners(const config::Server& server) {
+  std::vector<Wanted> wanted;
+  const bool apart = !server.admin_listen.empty();
+  wanted.push_back({"server.listen", *config::parse_address(server.listen), apart ? Audience::kClients : Audience::kAll});
+  if (apart) wanted.push_back({"server.admin_listen", *config::parse_address(server.admin_listen), Audience::kAll});
+  return wanted;
 }
 
 // Nobody without a key may teach the calibrator from elsewhere. A server that runs goes on when its last key is revoked: it then answers
 // 401.
-Status check_exposure(const config::Address& address, bool has_keys) {
-  if (http::is_loopback(address.host) || has_keys) return {};
-  return {ErrorCode::kInvalidArgument,
-          "server.listen: got " + address.host + ", expected a loopback address while there is no valid key; margin keys create makes one"};
+Status check_exposure(const config::Server& server, bool has_keys) {
+  if (has_keys) return {};
+  for (const Wanted& wanted : wanted_listeners(server)) {
+    if (http::is_loopback(wanted.address.host)) continue;
+    return {ErrorCode::kInvalidArgument, std::string(wanted.key) + ": got " + wanted.address.host +
+                                             ", expected a loopback address while there is no valid key; margin keys create makes one"};
+  }
+  return {};
 }
 
 class Daemon {
@@ -96,7 +122,7 @@ class Daemon {
         keys_(std::move(keys)),
         journal_(STDERR_FILENO, {config_.log.format, config_.log.level}, wall_clock_ms) {}
 
-  Status run(const config::Address& address) {
+  Status run() {
     if (options_.demo) {
       simulated_ = std::make_unique<SimulatedModels>(loop_);
       if (Status started = simulated_->start(); !started) return started;
@@ -114,27 +140,21 @@ class Daemon {
     service_ = std::move(*service);
     if (Status configured = gateway_.configure(config_, options_.environment); !configured) return configured;
     if (Status traced = make_tracer(); !traced) return traced;
-    app_ = std::make_unique<App>(
-        AppParts{*service_, journal_, config_, keys_, options_.version, options_.commit, gateway_, tracer_, options_.demo});
-    server_ = std::make_unique<http::Server>(loop_,
-                                             http::ListenOptions{.address = address.host,
-                                                                 .port = address.port,
-                                                                 .certificate_file = config_.server.tls_certificate,
-                                                                 .key_file = config_.server.tls_key},
-                                             limits_of(config_.limits), *app_);
-    if (Status started = server_->start(); !started) return started;
-    app_->listens(server_.get());
+    app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, options_.commit, gateway_, tracer_,
+                                          options_.demo, [this] { return reload(); }});
+    if (Status listening = listen(); !listening) return listening;
     if (options_.demo) quiz_ = std::make_unique<DemoQuiz>(loop_, *app_);
     if (options_.demo) demo_ = std::make_unique<Demo>(loop_, *service_);
     watch_signals();
     ping();
     retain();
     look_at_store();
-    const std::string host = address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
-    const std::string url = (server_->tls() ? "https://" : "http://") + host + ":" + std::to_string(server_->port());
+    const auto url = [](const http::Server& server) { return (server.tls() ? "https://" : "http://") + server.address(); };
+    const Addresses addresses{.main = url(*servers_.front()), .operators = servers_.size() > 1 ? url(*servers_.back()) : ""};
     warn_of_keys(false);
-    journal_.info("listening", {{"url", url}, {"store", config_.store.file}, {"version", options_.version}});
-    if (options_.listening) options_.listening(url);
+    journal_.info("listening", {{"url", addresses.main}, {"store", config_.store.file}, {"version", options_.version}});
+    if (!addresses.operators.empty()) journal_.info("listening for operators", {{"url", addresses.operators}});
+    if (options_.listening) options_.listening(addresses);
     loop_.run();
     service_->keep_snapshots();
     journal_.info("stopped");
@@ -142,6 +162,21 @@ class Daemon {
   }
 
  private:
+  // Each listener is a server of its own, with limits of its own: operators get in while clients have used up theirs.
+  Status listen() {
+    for (const Wanted& wanted : wanted_listeners(config_.server)) {
+      servers_.push_back(std::make_unique<http::Server>(loop_,
+                                                        http::ListenOptions{.address = wanted.address.host,
+                                                                            .port = wanted.address.port,
+                                                                            .certificate_file = config_.server.tls_certificate,
+                                                                            .key_file = config_.server.tls_key},
+                                                        limits_of(config_.limits), app_->entrance(wanted.audience)));
+      if (Status started = servers_.back()->start(); !started) return started;
+    }
+    app_->listens({.main = servers_.front().get(), .operators = servers_.size() > 1 ? servers_.back().get() : nullptr});
+    return {};
+  }
+
   service::ServiceOptions service_options() {
     service::ServiceOptions out;
     out.pools = pools_of(config_);
@@ -184,7 +219,7 @@ class Daemon {
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     for (const int signal : {SIGTERM, SIGINT}) loop_.on_signal(signal, [this] { drain(); });
-    loop_.on_signal(SIGHUP, [this] { reload(); });
+    loop_.on_signal(SIGHUP, [this] { static_cast<void>(reload()); });
   }
 
   void ping() {
@@ -240,40 +275,47 @@ class Daemon {
     demo_.reset();
     quiz_.reset();
     app_->drain();
-    server_->drain(std::chrono::milliseconds(config_.server.drain_ms), [this] {
-      // What the last requests did is worth a moment.
-      tracer_->flush(kFlushPatience, [this] { loop_.stop(); });
-    });
+    undrained_ = servers_.size();
+    for (const auto& server : servers_) {
+      server->drain(std::chrono::milliseconds(config_.server.drain_ms), [this] {
+        if (--undrained_ > 0) return;
+        // What the last requests did is worth a moment.
+        tracer_->flush(kFlushPatience, [this] { loop_.stop(); });
+      });
+    }
   }
 
-  // All or nothing: a bad file leaves everything as it was. What needs a restart is said, each time, and stays as it is: the address that
-  // is listened on decides whether keys are needed, and the open store where they are.
-  void reload() {
+  // All or nothing: a bad file leaves everything as it was. What needs a restart is said, each time, and stays as it is: the addresses that
+  // are listened on decide whether keys are needed, and the open store where they are.
+  Result<Reloaded> reload() {
+    const auto refused = [this](const Error& error, std::string_view told = "reload refused, the old configuration stays") {
+      journal_.error(told, {{"reason", error.message}});
+      return error;
+    };
     auto wanted = load(options_);
-    if (!wanted) return journal_.error("reload refused, the old configuration stays", {{"reason", wanted.error().message}});
+    if (!wanted) return refused(wanted.error());
     if (simulated_) simulated_->add_to(*wanted);
     config::Config config = config::applied_at_once(config_, *wanted);
     auto keys = access::KeyRing::load(config::keys_file(config));
-    if (!keys) return journal_.error("reload refused, the old keys stay", {{"reason", keys.error().message}});
-    const auto address = config::parse_address(config_.server.listen);
-    if (Status exposed = check_exposure(*address, !keys->empty()); !exposed) {
-      return journal_.error("reload refused, the old configuration stays", {{"reason", exposed.error().message}});
-    }
-    if (Status configured = gateway_.configure(config, options_.environment); !configured) {
-      return journal_.error("reload refused, the old configuration stays", {{"reason", configured.error().message}});
-    }
+    if (!keys) return refused(keys.error(), "reload refused, the old keys stay");
+    if (Status exposed = check_exposure(config_.server, !keys->empty()); !exposed) return refused(exposed.error());
+    if (Status configured = gateway_.configure(config, options_.environment); !configured) return refused(configured.error());
+    Reloaded reloaded;
     for (const config::Change& change : config::changes(config_, *wanted)) {
       const bool now = change.applies == config::Applies::kAtOnce;
+      (now ? reloaded.changed : reloaded.needs_restart).push_back(change.key);
       journal_.write(now ? journal::Level::kInfo : journal::Level::kWarning, now ? "changed" : "changes at the next start",
                      {{"key", change.key}, {"before", change.before}, {"after", change.after}});
     }
-    if (server_->tls()) {
-      if (Status reloaded = server_->reload_certificates(); !reloaded) {
-        journal_.error("the old certificate stays", {{"reason", reloaded.error().message}});
+    for (const auto& server : servers_) {
+      if (Status read = server->reload_certificates(); !read) {
+        journal_.error("the old certificate stays", {{"reason", read.error().message}});
+        reloaded.warnings.push_back("the old certificate stays: " + read.error().message);
+        break;  // the files are the same for all
       }
     }
     journal_.set({config.log.format, config.log.level});
-    server_->set_limits(limits_of(config.limits));
+    for (const auto& server : servers_) server->set_limits(limits_of(config.limits));
     service_->set_bounds(bounds_of(config));
     config_ = config;
     const bool had_keys = !keys_.empty();
@@ -282,6 +324,7 @@ class Daemon {
     service_->reconfigure(pools_of(config), defaults_of(config));
     app_->reload(std::move(config), std::move(*keys));
     journal_.info("reloaded");
+    return reloaded;
   }
 
   const DaemonOptions& options_;
@@ -294,7 +337,8 @@ class Daemon {
   std::unique_ptr<SqliteLog> log_;
   std::unique_ptr<service::Service> service_;
   std::unique_ptr<App> app_;
-  std::unique_ptr<http::Server> server_;
+  std::vector<std::unique_ptr<http::Server>> servers_;  // the main one, and that of operators where they have one
+  std::size_t undrained_ = 0;
   std::unique_ptr<Demo> demo_;
   std::unique_ptr<SimulatedModels> simulated_;
   std::unique_ptr<DemoQuiz> quiz_;
@@ -309,12 +353,10 @@ class Daemon {
 Status serve(const DaemonOptions& options) {
   auto config = load(options);
   if (!config) return config.error();
-  const auto address = config::parse_address(config->server.listen);
-  if (!address) return Error{address.error().code, "server.listen: " + address.error().message};
   auto keys = access::KeyRing::load(config::keys_file(*config));
   if (!keys) return keys.error();
-  if (Status exposed = check_exposure(*address, keys->any_valid()); !exposed) return exposed;
-  return Daemon(options, std::move(*config), std::move(*keys)).run(*address);
+  if (Status exposed = check_exposure(config->server, keys->any_valid()); !exposed) return exposed;
+  return Daemon(options, std::move(*config), std::move(*keys)).run();
 }
 
 }  // namespace margin::server

@@ -11,16 +11,23 @@
 
 namespace margin::server {
 
+// Where it listens, as URLs.
+struct Addresses {
+  std::string main;
+  std::string operators;  // empty: they have no listener of their own
+};
+
 struct DaemonOptions {
   std::string config_file;  // empty: none
   config::Environment environment;
   std::optional<std::string> listen;  // flags win over the file
+  std::optional<std::string> admin_listen;
   std::optional<std::string> store;
   bool demo = false;  // simulated models decide and get outcomes in a pool of their own
   std::string version;
   std::string commit;
-  // Told once it listens, for people: the address as a URL.
-  std::function<void(const std::string& url)> listening;
+  // Told once it listens, for people.
+  std::function<void(const Addresses& addresses)> listening;
 };
 
 // Serves until a signal ends it. Errors: a bad configuration, an address that cannot be had or may not be (without keys only loopback), a

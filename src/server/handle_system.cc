@@ -31,7 +31,9 @@ void show_status(App& app, const Call& call) {
   render_time(out, "started", app.started_ms());
   render_time(out, "now", app.service().now_ms());
   out.key("answers").text(std::array<std::string_view, 3>{"text", "hash", "none"}[static_cast<std::size_t>(app.config().store.answers)]);
-  out.key("tls").flag(app.listener() != nullptr && app.listener()->tls());
+  const auto [main, operators] = app.listeners();
+  out.key("listen").text(main == nullptr ? "" : main->address()).key("admin_listen").text(operators == nullptr ? "" : operators->address());
+  out.key("tls").flag(main != nullptr && main->tls());
   out.key("streams").number(app.events().size()).key("appended").number(figures.appended).key("commits").number(figures.commits);
   out.key("stored_bytes").number(figures.stored_bytes).key("waiting").number(figures.waiting).key("pools").open('[');
   for (const auto& [name, pool] : app.service().pools()) {

@@ -171,7 +171,7 @@ void render_log(Page& page, const LogFigures& figures) {
             std::chrono::duration<double>(figures.held_up).count());
 }
 
-void render_listener(Page& page, const http::Counters& counters) {
+void render_listeners(Page& page, const http::Counters& counters) {
   page.only("margin_connections_open", "gauge", "Connections.", static_cast<double>(counters.connections_open));
   page.only("margin_streams_open", "gauge", "Clients of the event stream.", static_cast<double>(counters.streams_open));
   page.only("margin_connections_accepted_total", "counter", "Connections accepted.", static_cast<double>(counters.connections_accepted));
@@ -304,7 +304,11 @@ std::string Metrics::render(App& app, const Caller& caller) const {
   render_upstreams(page, app.gateway());
   render_spans(page, *app.tracer());
   render_log(page, app.service().log().figures());
-  if (app.listener() != nullptr) render_listener(page, app.listener()->counters());
+  http::Counters counters;
+  for (const http::Server* listener : {app.listeners().main, app.listeners().operators}) {
+    if (listener != nullptr) counters += listener->counters();
+  }
+  render_listeners(page, counters);
   render_process(page, started_s_);
   return std::move(page.out);
 }

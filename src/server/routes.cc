@@ -8,7 +8,19 @@ namespace {
 
 using access::Scope;
 
-constexpr std::array kRoutes = {
+// Who looks after the server, rather than uses it.
+constexpr bool is_for_operators(const Route& route) {
+  const bool page = route.pattern == "/" || route.pattern.starts_with("/dashboard");
+  return page || route.scope == Scope::kAdmin || route.pattern == "/metrics" || route.pattern == "/status";
+}
+
+template <std::size_t kCount>
+constexpr std::array<Route, kCount> with_audience(std::array<Route, kCount> table) {
+  for (Route& route : table) route.for_operators = is_for_operators(route);
+  return table;
+}
+
+constexpr std::array kRoutes = with_audience(std::array{
     Route{"POST", "/v1/decide", Scope::kDecide, decide},
     Route{"POST", "/v1/chat/completions", Scope::kInfer, chat},
     Route{"POST", "/openai/v1/chat/completions", Scope::kInfer, chat},
@@ -49,6 +61,8 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/experiments", Scope::kAdmin, list_experiments},
     Route{"GET", "/v1/experiments/{experiment}", Scope::kAdmin, show_experiment},
     Route{"GET", "/v1/experiments/{experiment}/report", Scope::kAdmin, show_report},
+    Route{"GET", "/v1/config", Scope::kAdmin, show_config},
+    Route{"POST", "/v1/config/reload", Scope::kAdmin, reload_config},
     Route{"GET", "/v1/session", Scope::kRead, show_session},
     Route{"GET", "/health", std::nullopt, show_health},
     Route{"GET", "/health/liveness", std::nullopt, show_health},
@@ -61,7 +75,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/dashboard", std::nullopt, open_dashboard},
     Route{"GET", "/dashboard/", std::nullopt, show_dashboard},
     Route{"GET", "/dashboard/assets/{file}", std::nullopt, show_dashboard_file},
-};
+});
 
 // One segment of a path or pattern, taken off its front.
 std::string_view take_segment(std::string_view& path) {
@@ -92,18 +106,19 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 }  // namespace
 
 bool Route::takes_body() const {
-  constexpr std::array kBodiless = {freeze_pool, resume_pool};
+  constexpr std::array kBodiless = {freeze_pool, resume_pool, reload_config};
   const bool posted = method == "POST" || method == "PUT";
   return posted && std::find(kBodiless.begin(), kBodiless.end(), handle) == kBodiless.end();
 }
 
 std::span<const Route> routes() { return kRoutes; }
 
-Match match(std::string_view method, std::string_view path) {
+Match match(std::string_view method, std::string_view path, Audience audience) {
   const std::string_view wanted = method == "HEAD" ? std::string_view("GET") : method;
   Match match;
   for (const Route& route : kRoutes) {
     if (!matches(route.pattern, path, match.arguments)) continue;
+    if (route.for_operators && audience == Audience::kClients) continue;
     if (route.method == wanted) {
       match.route = &route;
       return match;

@@ -17,6 +17,10 @@ namespace margin::server {
 
 class App;
 
+// Whom a listener is for. Operators' routes are those that ask for the scope admin, /metrics, /status and the dashboard; where operators
+// have a listener of their own, the other one is for clients, and answers as if there were no such routes.
+enum class Audience { kAll, kClients };
+
 // A request on its way to its handler.
 struct Call {
   const http::Request& request;        // until answered
@@ -31,6 +35,7 @@ struct Route {
   std::optional<access::Scope> scope;  // none: anybody
   void (*handle)(App&, const Call&);
   std::string_view query = {};  // parameters behind the '?', with blanks between them
+  bool for_operators = false;   // the table works it out
   // Whether other parameters are refused. Not where programs come that add some of their own: probes, scrapers, browsers that look for a
   // page, and clients of OpenAI's interface.
   [[nodiscard]] bool knows_its_query() const { return scope && *scope != access::Scope::kInfer && pattern != "/metrics"; }
@@ -47,7 +52,7 @@ struct Match {
   std::vector<std::string> arguments;
   std::string allowed;  // methods of the path, when only the method is wrong
 };
-[[nodiscard]] Match match(std::string_view method, std::string_view path);
+[[nodiscard]] Match match(std::string_view method, std::string_view path, Audience audience);
 
 // What the route table calls; a file for each group.
 void decide(App& app, const Call& call);  // handle_decide.cc
@@ -86,6 +91,8 @@ void show_ready(App& app, const Call& call);
 void show_status(App& app, const Call& call);
 void show_metrics(App& app, const Call& call);
 void show_openapi(App& app, const Call& call);
+void show_config(App& app, const Call& call);  // handle_config.cc
+void reload_config(App& app, const Call& call);
 void start_experiment(App& app, const Call& call);  // handle_experiments.cc
 void list_experiments(App& app, const Call& call);
 void show_experiment(App& app, const Call& call);

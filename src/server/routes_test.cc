@@ -14,14 +14,14 @@ namespace margin::server {
 namespace {
 
 TEST(Routes, NamedPartsAreDecoded) {
-  const Match found = match("DELETE", "/v1/pools/law/models/meta%2Fllama%203");
+  const Match found = match("DELETE", "/v1/pools/law/models/meta%2Fllama%203", Audience::kAll);
   ASSERT_NE(found.route, nullptr);
   EXPECT_EQ(found.route->pattern, "/v1/pools/{pool}/models/{model}");
   EXPECT_EQ(found.arguments, (std::vector<std::string>{"law", "meta/llama 3"}));
 }
 
 TEST(Routes, AnotherMethodOfAPathIsNotNotFound) {
-  const Match found = match("PATCH", "/v1/pools/law");
+  const Match found = match("PATCH", "/v1/pools/law", Audience::kAll);
   EXPECT_EQ(found.route, nullptr);
   EXPECT_EQ(found.allowed, "GET, PUT");
 }
@@ -29,13 +29,36 @@ TEST(Routes, AnotherMethodOfAPathIsNotNotFound) {
 TEST(Routes, UnknownAndMalformedPathsHaveNoRoute) {
   for (const std::string_view path :
        {"", "/v1", "/v1/pools/", "/v1/pools//factors", "/v1/pools/%zz", "/v1/decide/", "v1/decide", "/v1/pools/a/b/c"}) {
-    const Match found = match("GET", path);
+    const Match found = match("GET", path, Audience::kAll);
     EXPECT_EQ(found.route, nullptr) << path;
     EXPECT_EQ(found.allowed, "") << path;
   }
 }
 
-TEST(Routes, HeadIsAnsweredLikeGet) { EXPECT_EQ(match("HEAD", "/health").route, match("GET", "/health").route); }
+TEST(Routes, HeadIsAnsweredLikeGet) {
+  EXPECT_EQ(match("HEAD", "/health", Audience::kAll).route, match("GET", "/health", Audience::kAll).route);
+}
+
+TEST(Routes, ToClientsAloneThoseOfOperatorsDoNotExist) {
+  std::set<std::string> hidden;
+  for (const Route& route : routes()) {
+    const Match found =
+        match(route.method, route.pattern == "/dashboard/assets/{file}" ? "/dashboard/assets/x.js" : route.pattern, Audience::kClients);
+    if (found.route == nullptr) hidden.insert(std::string(route.method) + " " + std::string(route.pattern));
+    EXPECT_EQ(found.route == nullptr, route.for_operators) << route.method << " " << route.pattern;
+    EXPECT_FALSE(route.scope == access::Scope::kAdmin && !route.for_operators) << route.pattern;
+  }
+  for (const char* known : {"GET /metrics", "GET /status", "GET /", "GET /dashboard", "GET /dashboard/", "GET /dashboard/assets/{file}",
+                            "PUT /v1/pools/{pool}", "POST /v1/experiments", "POST /v1/feedback/revert"}) {
+    EXPECT_TRUE(hidden.contains(known)) << known;
+  }
+  for (const char* open :
+       {"POST /v1/decide", "GET /health", "GET /ready", "GET /openapi.json", "GET /v1/pools/{pool}", "GET /v1/session"}) {
+    EXPECT_FALSE(hidden.contains(open)) << open;
+  }
+  EXPECT_EQ(match("GET", "/v1/pools/law/state", Audience::kClients).allowed, "") << "no method of the path is there: not found";
+  EXPECT_EQ(match("PATCH", "/v1/pools/law", Audience::kClients).allowed, "GET") << "nor is a hidden one named";
+}
 
 TEST(Routes, TheOpenApiDocumentHasTheQueryAndBodyOfEachRoute) {
   JsonParser parser(64);

@@ -100,7 +100,9 @@ int serve() {
   options.config_file = folder + "/margin.toml";
   options.listen = "127.0.0.1:0";
   options.store = folder + "/margin.db";
-  options.listening = [&listening](const std::string& url) { listening.set_value(std::atoi(url.c_str() + url.rfind(':') + 1)); };
+  options.listening = [&listening](const margin::server::Addresses& addresses) {
+    listening.set_value(std::atoi(addresses.main.c_str() + addresses.main.rfind(':') + 1));
+  };
   std::thread([&options] { static_cast<void>(margin::server::serve(options)); }).detach();
   return listening.get_future().get();
 }

@@ -13,8 +13,8 @@ int main(int argc, char** argv) {
   const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
   margin::server::DaemonOptions options;
   options.version = "bare";
-  options.listening = [](const std::string& url) {
-    std::printf("MARGIN listens on %s\n", url.c_str());
+  options.listening = [](const margin::server::Addresses& addresses) {
+    std::printf("MARGIN listens on %s\n", addresses.main.c_str());
     std::fflush(stdout);
   };
   bool understood = argc % 2 == 0 && argc > 1 && std::string_view(arguments[1]) == "serve";

@@ -84,6 +84,8 @@ class Contract(ServerTest):
             check("GET", path, path)
         check("GET", "/metrics", "/metrics", ctype="text/plain")
         check("GET", "/v1/session", "/v1/session")
+        check("GET", "/v1/config", "/v1/config")
+        check("POST", "/v1/config/reload", "/v1/config/reload")
         log = "".join(json.dumps({"task": str(t), "model": "a", "confidence": 0.9, "correct": t % 2}) + "\n" for t in range(40))
         made = check("POST", "/v1/experiments?format=jsonl&name=n", "/v1/experiments", raw=log.encode(), status=202).json["id"]
         check("GET", "/v1/experiments", "/v1/experiments")
