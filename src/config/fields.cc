@@ -209,7 +209,7 @@ constexpr Field<PoolSettings> kPoolFields[] = {
     pool_setting<&PoolSettings::vote>("vote", {.applies = kNow, .meaning = "NAME or NAME@VERSION of `margin methods`"}),
     pool_setting<&PoolSettings::pending_days>("pending_days", {{0.001, 3650}, kNow, "How long a decision waits for its outcomes"}),
     pool_setting<&PoolSettings::max_error>("max_error",
-                                           {{0, 1}, kNow, "A decision whose chance of error is larger abstains; 1: none does"}),
+                                           {{0, 1, true}, kNow, "A decision whose chance of error is larger abstains; 1: none does"}),
     pool_setting<&PoolSettings::audit_rate>("audit_rate",
                                             {{0, 1}, kNow, "Share of responses not selected that should be graded all the same"}),
     pool_setting<&PoolSettings::remedy>("remedy", {.applies = kNow, .meaning = "What responses teach whose outcome never comes"}),
@@ -262,8 +262,9 @@ std::string expectation(const Field<Owner>& field) {
   switch (field.kind) {
     case FieldKind::kInteger:
     case FieldKind::kNumber: {
-      const std::string number = field.kind == FieldKind::kInteger ? "a whole number in [" : "a number in [";
-      return number + end_of(field.kind, field.range.low) + ", " + end_of(field.kind, field.range.high) + "]";
+      const std::string number = field.kind == FieldKind::kInteger ? "a whole number in " : "a number in ";
+      return number + (field.range.without_low ? "(" : "[") + end_of(field.kind, field.range.low) + ", " +
+             end_of(field.kind, field.range.high) + "]";
     }
     case FieldKind::kNames: return "a list of at most " + std::to_string(kNamesMax) + " names, each of them once";
     case FieldKind::kText: return "text of at most " + std::to_string(kTextBytesMax) + " bytes without control characters";
@@ -278,7 +279,9 @@ std::string expectation(const Field<Owner>& field) {
 template <class Owner>
 std::string choices_text(const Field<Owner>& field) {
   if (field.kind == FieldKind::kText || field.kind == FieldKind::kNames) return "";
-  if (field.kind != FieldKind::kChoice) return end_of(field.kind, field.range.low) + " to " + end_of(field.kind, field.range.high);
+  if (field.kind != FieldKind::kChoice) {
+    return (field.range.without_low ? "above " : "") + end_of(field.kind, field.range.low) + " to " + end_of(field.kind, field.range.high);
+  }
   std::string words;
   for (const std::string_view choice : field.choices) words += (words.empty() ? "" : " | ") + std::string(choice);
   return words;
@@ -286,7 +289,9 @@ std::string choices_text(const Field<Owner>& field) {
 
 template <class Owner>
 bool acceptable(const Field<Owner>& field, const FieldValue& value) {
-  const auto in_range = [&](double number) { return number >= field.range.low && number <= field.range.high; };
+  const auto in_range = [&](double number) {
+    return number >= field.range.low && number <= field.range.high && !(field.range.without_low && number == field.range.low);
+  };
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* number = std::get_if<double>(&value);
   const auto* text = std::get_if<std::string>(&value);

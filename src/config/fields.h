@@ -57,6 +57,7 @@ using FieldValue = std::variant<std::int64_t, double, std::string, Names>;  // a
 struct Range {
   double low = 0.0;
   double high = 0.0;
+  bool without_low = false;  // `low` itself is not in it
 };
 
 // One key of `Owner`: Config, PoolSettings for what stands under [pools.NAME], or UpstreamSettings for [upstreams.NAME].

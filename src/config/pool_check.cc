@@ -75,9 +75,6 @@ void check_pool(const PoolSettings& pool, const std::string& path, const std::fu
   } else if ((*trust)->design_time) {
     faults.add(place_of("trust"), path + ".trust: " + pool.trust + " is fitted at design time and would learn nothing here");
   }
-  if (!(pool.max_error > 0.0)) {
-    faults.add(place_of("max_error"), path + ".max_error: got " + internal::json_number(pool.max_error) + ", expected a number in (0, 1]");
-  }
   const Result<const VoteInfo*> vote = find_vote(pool.vote);
   if (!vote) {
     faults.add(place_of("vote"), path + ".vote: " + vote.error().message);

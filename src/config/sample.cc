@@ -60,7 +60,8 @@ std::string property(const Field<Owner>& field, const Owner& defaults) {
     }
     default:
       json += std::string(",\"type\":") + (field.kind == FieldKind::kInteger ? "\"integer\"" : "\"number\"") +
-              ",\"minimum\":" + internal::json_number(field.range.low) + ",\"maximum\":" + internal::json_number(field.range.high);
+              (field.range.without_low ? ",\"exclusiveMinimum\":" : ",\"minimum\":") + internal::json_number(field.range.low) +
+              ",\"maximum\":" + internal::json_number(field.range.high);
   }
   return json + ",\"default\":" + toml_value(field.get(defaults)) + "}";
 }

@@ -71,7 +71,8 @@ with tempfile.TemporaryDirectory() as folder:
             elif rule["type"] == "array":
                 values += [[], [""], "name", 1]
             else:
-                values += [rule["minimum"], rule["maximum"], rule["minimum"] - 1, rule["maximum"] + 1, "1"]
+                low = rule["exclusiveMinimum"] if "exclusiveMinimum" in rule else rule["minimum"]
+                values += [low, rule["maximum"], low - 1, rule["maximum"] + 1, "1"]
             needed = 'url = "http://localhost"\n' if name == "upstreams" and key != "url" else ""
             for value in values:
                 compare(f"[{path}]\n{needed}{key} = {toml(value)}\n", f"{path}.{key} = {value}")
