@@ -9,33 +9,20 @@ namespace {
 
 using internal::JsonWriter;
 
-template <class... Kinds>
-struct Overloaded : Kinds... {
-  using Kinds::operator()...;
-};
-
-void write_value(JsonWriter& out, const FieldValue& value) {
-  std::visit(Overloaded{[&](const std::string& text) { out.text(text); },
-                        [&](const Names& names) {
-                          out.open('[');
-                          for (const std::string& name : names) out.text(name);
-                          out.close(']');
-                        },
-                        [&](auto number) { out.number(number); }},
-             value);
+void write(JsonWriter& out, const std::string& text) { out.text(text); }
+void write(JsonWriter& out, std::int64_t number) { out.number(number); }
+void write(JsonWriter& out, double number) { out.number(number); }
+template <class Each>
+void write(JsonWriter& out, const std::vector<Each>& list) {
+  out.open('[');
+  for (const Each& each : list) write(out, each);
+  out.close(']');
 }
 
-void write_parameters(JsonWriter& out, const std::string& path, const Parameters& parameters) {
-  for (const auto& [name, value] : parameters) {
-    out.foreign_key(path + "." + name);
-    std::visit(Overloaded{[&](double number) { out.number(number); }, [&](const std::string& word) { out.text(word); },
-                          [&](const std::vector<double>& numbers) {
-                            out.open('[');
-                            for (const double number : numbers) out.number(number);
-                            out.close(']');
-                          }},
-               value);
-  }
+template <class... Kinds>
+void write_pair(JsonWriter& out, const std::string& path, std::string_view key, const std::variant<Kinds...>& value) {
+  out.foreign_key(std::string(path).append(".").append(key));
+  std::visit([&](const auto& kind) { write(out, kind); }, value);
 }
 
 // Keys that name another server.
@@ -50,9 +37,13 @@ FieldValue without_query(FieldValue value) {
 template <class Owner>
 void write_fields(JsonWriter& out, const std::string& path, std::span<const Field<Owner>> fields, const Owner& owner) {
   for (const Field<Owner>& field : fields) {
-    out.foreign_key((path.empty() ? std::string(field.section) : path) + "." + std::string(field.key));
-    write_value(out, is_url(field.key) ? without_query(field.get(owner)) : field.get(owner));
+    write_pair(out, path.empty() ? std::string(field.section) : path, field.key,
+               is_url(field.key) ? without_query(field.get(owner)) : field.get(owner));
   }
+}
+
+void write_parameters(JsonWriter& out, const std::string& path, const Parameters& parameters) {
+  for (const auto& [name, value] : parameters) write_pair(out, path, name, value);
 }
 
 }  // namespace

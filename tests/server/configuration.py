@@ -64,8 +64,7 @@ class Configuration(ServerTest):
         self.assertEqual(server.get("/health", headers={f"X-{i}": "x" for i in range(9)}).status, 431)
         self.assertEqual(server.get("/v1/config").json["limits.headers"], 8)
         self.assertEqual(server.get("/v1/config").json["limits.queue"], 65536, "what runs, not what is wanted")
-        self.wait_until(lambda: server.get("/v1/pools/law").status == 200)  # it is there when its event is in the log
-        self.assertEqual(server.get("/v1/pools/law").json["vote"], "majority@1")
+        self.wait_until(lambda: server.get("/v1/pools/law").json.get("vote") == "majority@1")  # when its event is in the log
         again = server.post(RELOAD).json
         self.assertEqual((again["changed"], again["needs_restart"]), ([], ["limits.queue"]), "said each time")
         server.stop()
