@@ -1,5 +1,7 @@
 // changes: what a reload would do, key by key; applied_at_once: what it does.
-#include <set>
+#include <map>
+#include <span>
+#include <utility>
 
 #include "config/config.h"
 #include "config/fields.h"
@@ -15,71 +17,69 @@ std::string parameters_text(const Parameters& parameters) {
   return "{" + text + "}";
 }
 
-std::vector<std::string> upstream_values(const std::map<std::string, UpstreamSettings>& upstreams, const std::string& name) {
-  const auto found = upstreams.find(name);
-  std::vector<std::string> values;
-  for (const Field<UpstreamSettings>& field : upstream_fields()) {
-    values.push_back(found == upstreams.end() ? "" : toml_value(field.get(found->second)));
+struct Value {
+  std::string key;
+  std::string stated;  // as written in TOML
+  std::string shown;   // the same as others may see it
+  Applies applies = Applies::kAtOnce;
+};
+using Values = std::vector<Value>;  // in the order of the table
+
+template <class Owner>
+void add_fields(Values& values, const std::string& path, std::span<const Field<Owner>> fields, const Owner& owner) {
+  for (const Field<Owner>& field : fields) {
+    const std::string key = (path.empty() ? std::string(field.section) : path) + "." + std::string(field.key);
+    values.push_back({key, toml_value(field.get(owner)), toml_value(public_value(field, owner)), field.applies});
   }
-  return values;
 }
 
-// Every key of a pool and its value; nothing for a pool that is not there.
-std::vector<std::string> values_of(const std::map<std::string, PoolSettings>& pools, const std::string& name) {
-  const auto found = pools.find(name);
-  std::vector<std::string> values(pool_keys().size());
-  if (found == pools.end()) return values;
-  values.clear();
-  for (const Field<PoolSettings>& field : pool_fields()) values.push_back(toml_value(field.get(found->second)));
-  values.push_back(parameters_text(found->second.calibrator_parameters));
-  values.push_back(parameters_text(found->second.vote_parameters));
+// Every key of a configuration.
+Values values_of(const Config& config) {
+  Values values;
+  add_fields(values, "", fields(), config);
+  for (const auto& [name, upstream] : config.upstreams) add_fields(values, "upstreams." + name, upstream_fields(), upstream);
+  for (const auto& [name, pool] : config.pools) {
+    const std::string path = "pools." + name;
+    add_fields(values, path, pool_fields(), pool);
+    for (const auto& [key, parameters] :
+         {std::pair(kCalibratorParameters, &pool.calibrator_parameters), std::pair(kVoteParameters, &pool.vote_parameters)}) {
+      const std::string text = parameters_text(*parameters);
+      values.push_back({path + "." + std::string(key), text, text});
+    }
+  }
   return values;
 }
 
 }  // namespace
 
 std::vector<Change> changes(const Config& before, const Config& after) {
-  std::vector<Change> found;
-  const auto compare = [&](std::string key, std::string was, std::string is, Applies applies) {
-    if (was != is) found.push_back({std::move(key), std::move(was), std::move(is), applies});
+  const Values was = values_of(before);
+  const Values is = values_of(after);
+  const auto by_key = [](const Values& values) {
+    std::map<std::string_view, const Value*> found;
+    for (const Value& value : values) found[value.key] = &value;
+    return found;
   };
-  for (const Field<Config>& field : fields()) {
-    compare(std::string(field.section) + "." + std::string(field.key), toml_value(field.get(before)), toml_value(field.get(after)),
-            field.applies);
-  }
-  std::set<std::string> upstreams;
-  for (const auto* all : {&before.upstreams, &after.upstreams}) {
-    for (const auto& [name, settings] : *all) upstreams.insert(name);
-  }
-  for (const std::string& name : upstreams) {
-    const std::vector<std::string> was = upstream_values(before.upstreams, name);
-    const std::vector<std::string> is = upstream_values(after.upstreams, name);
-    for (std::size_t i = 0; i < was.size(); ++i) {
-      compare("upstreams." + name + "." + std::string(upstream_fields()[i].key), was[i], is[i], Applies::kAtOnce);
+  const auto earlier = by_key(was);
+  const auto later = by_key(is);
+  std::vector<Change> found;
+  for (const Value& value : was) {
+    const auto now = later.find(value.key);
+    if (now == later.end()) {
+      found.push_back({value.key, value.shown, "", value.applies});
+    } else if (now->second->stated != value.stated) {
+      found.push_back({value.key, value.shown, now->second->shown, value.applies});
     }
   }
-  std::set<std::string> names;
-  for (const auto* pools : {&before.pools, &after.pools}) {
-    for (const auto& [name, settings] : *pools) names.insert(name);
-  }
-  const std::vector<std::string> keys = pool_keys();
-  for (const std::string& name : names) {
-    const std::vector<std::string> was = values_of(before.pools, name);
-    const std::vector<std::string> is = values_of(after.pools, name);
-    for (std::size_t i = 0; i < keys.size(); ++i) compare("pools." + name + "." + keys[i], was[i], is[i], Applies::kAtOnce);
+  for (const Value& value : is) {
+    if (!earlier.contains(value.key)) found.push_back({value.key, "", value.shown, value.applies});
   }
   return found;
 }
 
 std::string config_hash(const Config& config) {
-  Config nothing;
-  // So that keys at their defaults are part of it.
   std::string text;
-  for (const Field<Config>& field : fields()) {
-    text += std::string(field.section) + "." + std::string(field.key) + "=" + toml_value(field.get(config)) + "\n";
-    field.set(nothing, field.get(config));
-  }
-  for (const Change& change : changes(nothing, config)) text += change.key + "=" + change.after + "\n";
+  for (const Value& value : values_of(config)) text += value.key + "=" + value.stated + "\n";
   return digest_of(text + (config.default_stated ? "stated" : "")).hex();
 }
 

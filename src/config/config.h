@@ -208,7 +208,7 @@ struct Address {
 enum class Applies { kAtOnce, kAtRestart };
 struct Change {
   std::string key;     // "log.level", "pools.law.vote"
-  std::string before;  // as written in TOML; empty: was not there
+  std::string before;  // as written in TOML, without secrets; empty: was not there
   std::string after;   // empty: is no longer there
   Applies applies = Applies::kAtOnce;
 };
@@ -216,7 +216,7 @@ struct Change {
 // 32 hexadecimal digits of every key and its value, to tell whether two servers run with the same. Secrets are references, and not in it.
 [[nodiscard]] std::string config_hash(const Config& config);
 // Every key and its value as one JSON object, "section.key" to value, for operators to see. Secrets are references and stay so; of an
-// address of another server what stands behind '?' is left out, where some want a key.
+// address of another server what stands before '@' or behind '?' is left out, where some want a key.
 [[nodiscard]] std::string to_json(const Config& config);
 // What a server that runs with `running` goes on with: `wanted`, but for what waits for a restart.
 [[nodiscard]] Config applied_at_once(const Config& running, Config wanted);

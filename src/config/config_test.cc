@@ -49,6 +49,7 @@ TEST(Config, EveryKeyCanBeStatedInTheFileAndInTheEnvironment) {
       case FieldKind::kInteger: other = static_cast<std::int64_t>(field.range.high) - 1; break;
       case FieldKind::kNumber: other = field.range.high / 2; break;
       case FieldKind::kText: other = "other:1"; break;
+      case FieldKind::kReference: other = "env::OTHER"; break;
       case FieldKind::kChoice: other = std::string(field.choices.back()); break;
       case FieldKind::kNames: FAIL() << "a list cannot be stated in the environment";
     }
@@ -168,6 +169,9 @@ TEST(Config, PoolsAskUpstreamsThatAreThere) {
   const std::string secret = refused("[upstreams.a]\nurl = \"http://x\"\nkey = \"sk-topsecret\"");
   EXPECT_NE(secret.find("upstreams.a.key: expected a reference"), std::string::npos);
   EXPECT_EQ(secret.find("topsecret"), std::string::npos);
+  const std::string header = refused("[trace]\nheaders = \"x-api-key=topsecret\"");
+  EXPECT_EQ(header, "m.toml:2: trace.headers: expected a reference, env::NAME or file::PATH");
+  EXPECT_EQ(refused("[trace]\nheaders = \"env::TRACE\""), "was accepted");
 }
 
 TEST(Config, APoolMeansTheNewestVersionUnlessItNamesOne) {
@@ -274,6 +278,19 @@ TEST(Config, IsShownFlatAndWithoutSecrets) {
   for (const Field<Config>& field : fields()) {
     EXPECT_NE(shown.find("\"" + std::string(field.section) + "." + std::string(field.key) + "\":"), std::string::npos) << field.key;
   }
+}
+
+TEST(Config, AChangeOfASecretIsSeenAndNotTold) {
+  const auto with_url = [](const std::string& url) { return loaded("[upstreams.m]\nurl = \"" + url + "\"\n"); };
+  const Config before = with_url("https://me:s3cret@h/v1?key=s3cret");
+  for (const char* url : {"https://me:0ther@h/v1?key=s3cret", "https://me:s3cret@h/v1?key=0ther"}) {
+    const std::vector<Change> found = changes(before, with_url(url));
+    ASSERT_EQ(found.size(), 1U) << url;
+    EXPECT_EQ(found[0].before, "\"https://...@h/v1?...\"");
+    EXPECT_EQ(found[0].after, "\"https://...@h/v1?...\"");
+    EXPECT_NE(config_hash(before), config_hash(with_url(url)));
+  }
+  EXPECT_EQ(to_json(before).find("s3cret"), std::string::npos);
 }
 
 TEST(Config, KeysStandBesideTheStoreUnlessNamed) {

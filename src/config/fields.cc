@@ -33,6 +33,7 @@ struct Described {
   Range range{};
   Applies applies = Applies::kAtRestart;
   std::string_view meaning;
+  bool reference = false;  // of a text
 };
 
 template <class Owner, class T>
@@ -42,7 +43,7 @@ constexpr Field<Owner> describe(std::string_view section, std::string_view key, 
     field.kind = FieldKind::kChoice;
     field.choices = kWords<T>;
   } else if constexpr (std::is_same_v<T, std::string>) {
-    field.kind = FieldKind::kText;
+    field.kind = described.reference ? FieldKind::kReference : FieldKind::kText;
   } else if constexpr (std::is_same_v<T, Names>) {
     field.kind = FieldKind::kNames;
   } else {
@@ -175,8 +176,9 @@ constexpr Field<Config> kFields[] = {
 
     trace<&Trace::endpoint>("endpoint", {.meaning = "OTLP collector that spans are sent to, as http://host:4318; empty: "
                                                     "OTEL_EXPORTER_OTLP_ENDPOINT of the environment, or none"}),
-    trace<&Trace::headers>("headers",
-                           {.meaning = "Of each batch, name=value with commas between them, by reference: env::NAME or file::PATH"}),
+    trace<&Trace::headers>(
+        "headers",
+        {.meaning = "Of each batch, name=value with commas between them, by reference: env::NAME or file::PATH", .reference = true}),
     trace<&Trace::service>("service", {.meaning = "service.name of the spans; empty: OTEL_SERVICE_NAME, or margin"}),
     trace<&Trace::sample>("sample", {{0, 1}, Applies::kAtRestart, "Share of the traces that begin here; others are as their caller says"}),
 };
@@ -187,7 +189,7 @@ constexpr Field<UpstreamSettings> kUpstreamFields[] = {
     upstream_setting<&UpstreamSettings::model>("model", {.applies = kNow, .meaning = "The model's name there; empty: the upstream's own"}),
     upstream_setting<&UpstreamSettings::dialect>("dialect", {.applies = kNow, .meaning = "What it speaks"}),
     upstream_setting<&UpstreamSettings::key>(
-        "key", {.applies = kNow, .meaning = "Its bearer token, by reference: env::NAME or file::PATH; empty: none"}),
+        "key", {.applies = kNow, .meaning = "Its bearer token, by reference: env::NAME or file::PATH; empty: none", .reference = true}),
     upstream_setting<&UpstreamSettings::ca_file>("ca_file",
                                                  {.applies = kNow, .meaning = "PEM file of who may vouch for it; empty: the system's"}),
     upstream_setting<&UpstreamSettings::price_prompt>("price_prompt", {{0, 1e9}, kNow, "Of a million prompt tokens, in any one currency"}),
@@ -245,6 +247,11 @@ std::string end_of(FieldKind kind, double value) {
 
 bool is_text(const std::string& text) { return text.size() <= kTextBytesMax && internal::printable(text, kTextBytesMax + 1) == text; }
 
+bool is_reference(const std::string& text) { return text.empty() || text.starts_with("env::") || text.starts_with("file::"); }
+
+// Keys that name another server.
+bool is_url(std::string_view key) { return key == "url" || key == "endpoint"; }
+
 bool are_names(Names names) {
   if (names.size() > kNamesMax || !std::all_of(names.begin(), names.end(), is_text)) return false;
   std::sort(names.begin(), names.end());
@@ -268,6 +275,7 @@ std::string expectation(const Field<Owner>& field) {
     }
     case FieldKind::kNames: return "a list of at most " + std::to_string(kNamesMax) + " names, each of them once";
     case FieldKind::kText: return "text of at most " + std::to_string(kTextBytesMax) + " bytes without control characters";
+    case FieldKind::kReference: return "a reference, env::NAME or file::PATH";
     case FieldKind::kChoice: break;
   }
   std::string words = "one of ";
@@ -278,8 +286,7 @@ std::string expectation(const Field<Owner>& field) {
 
 template <class Owner>
 std::string choices_text(const Field<Owner>& field) {
-  if (field.kind == FieldKind::kText || field.kind == FieldKind::kNames) return "";
-  if (field.kind != FieldKind::kChoice) {
+  if (field.kind == FieldKind::kInteger || field.kind == FieldKind::kNumber) {
     return (field.range.without_low ? "above " : "") + end_of(field.kind, field.range.low) + " to " + end_of(field.kind, field.range.high);
   }
   std::string words;
@@ -300,6 +307,7 @@ bool acceptable(const Field<Owner>& field, const FieldValue& value) {
     case FieldKind::kInteger: return whole != nullptr && in_range(static_cast<double>(*whole));
     case FieldKind::kNumber: return number != nullptr && in_range(*number);
     case FieldKind::kText: return text != nullptr && is_text(*text);
+    case FieldKind::kReference: return text != nullptr && is_text(*text) && is_reference(*text);
     case FieldKind::kNames: return names != nullptr && are_names(*names);
     case FieldKind::kChoice: return text != nullptr && std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
   }
@@ -320,6 +328,18 @@ std::string toml_value(const FieldValue& value) {
   return internal::json_string(std::get<std::string>(value));
 }
 
+template <class Owner>
+FieldValue public_value(const Field<Owner>& field, const Owner& owner) {
+  FieldValue value = field.get(owner);
+  if (!is_url(field.key)) return value;
+  std::string& url = std::get<std::string>(value);
+  if (const std::size_t question = url.find('?'); question != std::string::npos) url.replace(question, std::string::npos, "?...");
+  const std::size_t begin = url.find("://");
+  if (const std::size_t at = url.rfind('@'); begin != std::string::npos && at != std::string::npos)
+    url.replace(begin + 3, at - begin - 3, "...");
+  return value;
+}
+
 template std::string expectation(const Field<Config>&);
 template std::string expectation(const Field<PoolSettings>&);
 template std::string expectation(const Field<UpstreamSettings>&);
@@ -329,5 +349,8 @@ template std::string choices_text(const Field<UpstreamSettings>&);
 template bool acceptable(const Field<Config>&, const FieldValue&);
 template bool acceptable(const Field<PoolSettings>&, const FieldValue&);
 template bool acceptable(const Field<UpstreamSettings>&, const FieldValue&);
+template FieldValue public_value(const Field<Config>&, const Config&);
+template FieldValue public_value(const Field<PoolSettings>&, const PoolSettings&);
+template FieldValue public_value(const Field<UpstreamSettings>&, const UpstreamSettings&);
 
 }  // namespace margin::config

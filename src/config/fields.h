@@ -50,7 +50,8 @@ template <class Enum>
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
-enum class FieldKind { kInteger, kNumber, kText, kChoice, kNames };
+// A reference is a text that says where a secret is; it is empty or as resolve_secret() wants it.
+enum class FieldKind { kInteger, kNumber, kText, kChoice, kNames, kReference };
 using Names = std::vector<std::string>;
 using FieldValue = std::variant<std::int64_t, double, std::string, Names>;  // a choice is its word
 
@@ -96,5 +97,10 @@ template <class Owner>
 
 // As TOML writes it.
 [[nodiscard]] std::string toml_value(const FieldValue& value);
+
+// What logs and answers may tell of it: addresses of other servers come without a user's name and password, and
+// without what stands behind a question mark, where some want a key.
+template <class Owner>
+[[nodiscard]] FieldValue public_value(const Field<Owner>& field, const Owner& owner);
 
 }  // namespace margin::config

@@ -172,7 +172,9 @@ class Loader {
     if (value && acceptable(field, *value)) {
       field.set(owner, *value);
     } else {
-      faults_.add(where, key + ": got " + got + ", expected " + expectation(field));
+      // What stands where a reference should may be the secret itself.
+      const std::string stated = field.kind == FieldKind::kReference ? "" : "got " + got + ", ";
+      faults_.add(where, key + ": " + stated + "expected " + expectation(field));
     }
   }
 
@@ -251,9 +253,6 @@ class Loader {
     }
     const Place where = place(table.source());
     if (upstream.url.empty()) faults_.add(where, path + ".url: expected where it is, such as \"https://host/v1\"");
-    const bool referred = upstream.key.empty() || upstream.key.starts_with("env::") || upstream.key.starts_with("file::");
-    // The value is not repeated: it may be the secret itself.
-    if (!referred) faults_.add(place_of(path + ".key"), path + ".key: expected a reference, env::NAME or file::PATH");
   }
 
   void read_pool(const std::string& path, const toml::table& table, PoolSettings& pool) {

@@ -49,6 +49,9 @@ std::string property(const Field<Owner>& field, const Owner& defaults) {
   std::string json = internal::json_string(field.key) + ":{\"description\":" + internal::json_string(field.meaning);
   switch (field.kind) {
     case FieldKind::kText: json += R"(,"type":"string","maxLength":)" + std::to_string(kTextBytesMax); break;
+    case FieldKind::kReference:
+      json += R"(,"type":"string","pattern":"^$|^(env|file)::","maxLength":)" + std::to_string(kTextBytesMax);
+      break;
     case FieldKind::kNames:
       json += R"(,"type":"array","uniqueItems":true,"items":{"type":"string","minLength":1},"maxItems":)" + std::to_string(kNamesMax);
       break;

@@ -25,20 +25,10 @@ void write_pair(JsonWriter& out, const std::string& path, std::string_view key, 
   std::visit([&](const auto& kind) { write(out, kind); }, value);
 }
 
-// Keys that name another server.
-bool is_url(std::string_view key) { return key == "url" || key == "endpoint"; }
-
-FieldValue without_query(FieldValue value) {
-  std::string& url = std::get<std::string>(value);
-  if (const std::size_t question = url.find('?'); question != std::string::npos) url.replace(question, std::string::npos, "?...");
-  return value;
-}
-
 template <class Owner>
 void write_fields(JsonWriter& out, const std::string& path, std::span<const Field<Owner>> fields, const Owner& owner) {
   for (const Field<Owner>& field : fields) {
-    write_pair(out, path.empty() ? std::string(field.section) : path, field.key,
-               is_url(field.key) ? without_query(field.get(owner)) : field.get(owner));
+    write_pair(out, path.empty() ? std::string(field.section) : path, field.key, public_value(field, owner));
   }
 }
 
