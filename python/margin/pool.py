@@ -24,16 +24,17 @@ class Pool:
 
     ``calibrator`` and ``vote`` are names, perhaps with a version as in "stacked@1"; their parameters are dicts. ``remedy`` and
     ``audit_rate`` say what feedback on some responses teaches about the others, ``source_share_max`` caps what one source of feedback may
-    teach, ``pending_days`` is how long a decision waits for its outcome. Threads may share a pool: calls wait for each other.
+    teach, ``pending_days`` is how long a decision waits for its outcome, and ``max_error`` the chance of error above which a decision
+    abstains that names none of its own (1: none does). Threads may share a pool: calls wait for each other.
     """
 
     def __init__(self, calibrator: str = "margin", vote: str = "sum", *, calibrator_parameters: Optional[Mapping[str, Any]] = None,
                  vote_parameters: Optional[Mapping[str, Any]] = None, remedy: str = "none", audit_rate: float = 0.0,
-                 source_share_max: float = 1.0, pending_days: float = 30.0) -> None:
+                 source_share_max: float = 1.0, pending_days: float = 30.0, max_error: float = 1.0) -> None:
         self._core = PoolCore({
             "calibrator": calibrator, "vote": vote, "calibrator_parameters": mapping_of("calibrator_parameters", calibrator_parameters),
             "vote_parameters": mapping_of("vote_parameters", vote_parameters), "remedy": remedy, "audit_rate": audit_rate,
-            "source_share_max": source_share_max, "pending_days": pending_days})
+            "source_share_max": source_share_max, "pending_days": pending_days, "max_error": max_error})
 
     def decide(self, responses: Iterable[AnyResponse], *, task: Optional[str] = None, segment: Optional[str] = None, kind: str = "exact",
                max_error: Optional[float] = None, vote: Optional[str] = None, audit_rate: Optional[float] = None, probe: bool = False,
@@ -41,7 +42,8 @@ class Pool:
         """Calibrates the responses, selects an answer, and remembers the decision until its outcome comes.
 
         A response is (model, answer, confidence), a dict of these, or a margin.Response. ``kind`` says when two answers are the same:
-        exact, code, choice, math or text. With ``max_error`` the decision abstains where the chance of error is larger.
+        exact, code, choice, math or text. With ``max_error`` the decision abstains where the chance of error is larger;
+        None: as the pool says.
         """
         options: Dict[str, Any] = {"task": task, "segment": segment, "kind": kind, "max_error": max_error, "vote": vote,
                                    "audit_rate": audit_rate, "probe": probe, "decision_id": decision_id, "time_ms": time_ms}

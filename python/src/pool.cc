@@ -60,6 +60,7 @@ PoolConfigured to_config(const py::dict& settings) {
   if (const auto all = given<py::dict>(settings, "vote_parameters")) config.vote_parameters = to_parameters(config.vote, *all);
   config.remedy = given<std::string>(settings, "remedy").value_or(config.remedy);
   config.audit_rate = given<double>(settings, "audit_rate").value_or(config.audit_rate);
+  config.max_error = given<double>(settings, "max_error").value_or(config.max_error);
   config.source_share_max = given<double>(settings, "source_share_max").value_or(config.source_share_max);
   if (const auto days = given<double>(settings, "pending_days")) {
     if (!(*days >= 0.001 && *days <= 3650.0)) {

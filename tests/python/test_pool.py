@@ -107,6 +107,14 @@ def test_abstention_names_no_answer():
     assert decision.abstained and decision.answer is None and decision.model is None and decision.p_correct is not None
 
 
+def test_a_pool_abstains_by_its_own_bound_unless_a_question_names_one():
+    responses = [("a", "x", 0.3), ("b", "y", 0.3)]
+    strict = margin.Pool(max_error=0.01)
+    assert strict.decide(responses).abstained and not strict.decide(responses, max_error=0.99).abstained
+    assert margin.Pool.restore(strict.snapshot()).decide(responses).abstained
+    assert not margin.Pool().decide(responses).abstained
+
+
 def test_members_come_and_go_and_learning_freezes():
     pool = margin.Pool()
     pool.join("a")
@@ -162,6 +170,7 @@ REFUSALS = [
     (lambda p: margin.Pool(calibrator_parameters={"alpha": 9}), margin.InvalidArgument, "alpha"),
     (lambda p: margin.Pool(remedy="pills"), margin.MarginError, "pills"),
     (lambda p: margin.Pool(pending_days=-1), margin.InvalidArgument, "pending_days: got -1"),
+    (lambda p: margin.Pool(max_error=0), margin.InvalidArgument, "max_error: got 0, expected a number in "),
     (lambda p: margin.Pool.restore(b"junk"), margin.Corrupt, ""),
 ]
 
