@@ -13,7 +13,9 @@
 #include <thread>
 #include <utility>
 
+#include "log/high_water.h"
 #include "log/sqlite_log_fixture.h"
+#include "log/store_format.h"
 
 namespace margin {
 namespace {
@@ -144,8 +146,11 @@ TEST_F(SqliteCommitTest, AnEventThatTheDiskDidNotTakeIsNotAcknowledgedNorAnyBehi
   EXPECT_EQ(failed.error().code, ErrorCode::kUnavailable);
   EXPECT_NE(failed.error().message.find("the disk does not take"), std::string::npos);
   EXPECT_FALSE(log_->writable().ok());
+  const auto counted = [this] { return internal::HighWater::read(internal::high_water_path(path()))->records; };
+  EXPECT_EQ(counted(), 3);
   // It is in the tail of this process, so the next has a later place.
   EXPECT_EQ(append_now(*log_, "p", numbered_event(4)).value(), 4);
+  EXPECT_EQ(counted(), 5) << "the disk has both";
   EXPECT_TRUE(log_->writable().ok());
   EXPECT_EQ(disk_failures, 0);
   // As if the machine had stopped, and the disk had kept nothing of the tail from where it failed.

@@ -81,7 +81,8 @@ Status TailedWriter::open_store(const std::string& path, const Options& options)
   if (Status status = more.empty() ? Status() : writer_.add(more); !status) return status;
   contents = writer_.contents();
   if (!contents) return contents.error();
-  acknowledged_ = {.store = contents->name, .records = contents->records, .on_disk = options_.sync};
+  written_ = contents->records;
+  acknowledged_ = {.store = contents->name, .records = written_, .on_disk = options_.sync};
   // What it held must be there for good before it is emptied.
   if (Status status = writer_.put_on_disk(); !status) return status;
   // Never too much: what a process before had acknowledged without the disk counts as on it from here on.
@@ -124,9 +125,9 @@ void TailedWriter::close() {
   if (carried.ok()) carried = writer_.put_on_disk();
   tail_.close();
   writer_.close();
-  if (carried.ok() && !acknowledged_.on_disk) {
+  if (carried.ok() && !(acknowledged_.on_disk && acknowledged_.records == written_)) {
     acknowledged_.on_disk = true;
-    high_water_.write(acknowledged_);
+    acknowledge();
   }
 }
 
@@ -141,13 +142,13 @@ Status TailedWriter::commit(std::span<Waiting> batch) {
   }
   if (Status status = write(batch); !status) return status;
   if (Status status = put_on_disk(); !status) return status;
-  acknowledge(batch.size());
+  acknowledge();
   return {};
 }
 
 bool TailedWriter::commit_at_once(std::span<Waiting> batch) {
   if (options_.sync || tail_.length() >= kTailBytesMax || failed_ || !write(batch)) return false;
-  acknowledge(batch.size());
+  acknowledge();
   return true;
 }
 
@@ -158,6 +159,7 @@ Status TailedWriter::write(std::span<Waiting> batch) {
     for (const Waiting& item : batch) --ends_.find(item.pool)->second;
     return status;
   }
+  written_ += batch.size();
   const bool much = tail_.length() >= kWorthCarrying;
   {
     const std::lock_guard lock(mutex_);
@@ -175,8 +177,8 @@ Status TailedWriter::put_on_disk() {
   return {ErrorCode::kUnavailable, std::string("the disk does not take the tail: ") + std::strerror(errno)};
 }
 
-void TailedWriter::acknowledge(std::size_t events) {
-  acknowledged_.records += events;
+void TailedWriter::acknowledge() {
+  acknowledged_.records = written_;
   high_water_.write(acknowledged_);
 }
 

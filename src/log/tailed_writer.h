@@ -84,7 +84,8 @@ class TailedWriter {
   Status write(std::span<Waiting> batch);
   // What was written, where commits wait for that.
   Status put_on_disk();
-  void acknowledge(std::size_t events);
+  // All that was written, also by commits that the disk refused: it took them with a later one.
+  void acknowledge();
   Status carry_all_over();
   // What a file of the tail still holds afterwards.
   enum class Left { kBytes, kNothing };
@@ -114,6 +115,7 @@ class TailedWriter {
   mutable Tail tail_;
   HighWater high_water_;
   Acknowledged acknowledged_;
+  std::uint64_t written_ = 0;  // events in the store and its tail
   std::string warning_;
   std::map<std::string, std::uint64_t, std::less<>> ends_;  // of the pools, the tail included; used by who commits
   bool tail_damaged_ = false;                               // the disk did not take it; used by who commits
