@@ -17,7 +17,7 @@ constexpr std::size_t kAtOnceMax = 256;
 constexpr std::size_t kAtOnceBytesMax = std::size_t{1} << 20;
 
 // So many do not wait to be uncorked where the disk has nothing to do: whoever comes meanwhile is in the next commit.
-constexpr std::size_t kWorthTheDisk = 8;
+constexpr std::size_t kWorthTheDisk = 6;
 
 }  // namespace
 
