@@ -8,6 +8,7 @@
 #include "cli/config_flags.h"
 #include "cli/group.h"
 #include "cli/server_commands.h"
+#include "server/daemon.h"
 
 namespace margin::cli {
 namespace {
@@ -16,6 +17,7 @@ int check(const std::string& given) {
   const std::string path = config_path(given);
   const Result<config::Config> config = config::load_config(path, environment());
   if (!config) return complain(config.error().message);
+  if (const Status served = server::check(*config, environment()); !served) return complain(served.error().message);
   std::string text =
       path.empty() ? "No file, the defaults and the environment are used.\n" : internal::printable(path, 400) + " is right.\n";
   const std::vector<config::Change> changed = config::changes(config::default_config(), *config);

@@ -126,6 +126,9 @@ struct ListenOptions {
   std::string key_file;               // PEM
 };
 
+// Whether a server that listens so would find its certificate and key. Errors as for Server::start().
+[[nodiscard]] Status check_certificates(const ListenOptions& options);
+
 class Server {
  public:
   // `handler` outlives the server, and so does `loop`.

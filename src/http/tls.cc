@@ -23,6 +23,12 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_si
 
 }  // namespace
 
+Status check_certificates(const ListenOptions& options) {
+  if (options.certificate_file.empty()) return {};
+  const auto loaded = load_tls(options);
+  return loaded ? Status() : Status(loaded.error());
+}
+
 Result<std::shared_ptr<ssl::context>> load_tls(const ListenOptions& options) {
   for (const auto& [name, file] : {std::pair("certificate_file", &options.certificate_file), std::pair("key_file", &options.key_file)}) {
     if (file->empty()) return Error{ErrorCode::kNotFound, std::string(name) + " is not set, but TLS needs certificate and key"};

@@ -114,6 +114,23 @@ Status check_exposure(const config::Server& server, bool has_keys) {
   return {};
 }
 
+http::ListenOptions listen_options(const config::Server& server, const config::Address& address) {
+  return {.address = address.host, .port = address.port, .certificate_file = server.tls_certificate, .key_file = server.tls_key};
+}
+
+Result<std::unique_ptr<trace::Tracer>> make_tracer(http::Loop& loop, const config::Trace& wanted, const config::Environment& environment,
+                                                   const std::string& version, std::function<void(const std::string&)> complain) {
+  trace::Configured configured{.endpoint = wanted.endpoint, .service = wanted.service, .sample = wanted.sample};
+  if (!wanted.headers.empty()) {
+    auto headers = config::resolve_secret(wanted.headers, environment);
+    if (!headers) return Error{headers.error().code, "trace.headers: " + headers.error().message};
+    configured.headers = std::move(*headers);
+  }
+  auto settings = trace::trace_settings(configured, environment, version);
+  if (!settings) return settings.error();
+  return trace::Tracer::make(loop, std::move(*settings), environment, random_seed(), std::move(complain));
+}
+
 class Daemon {
  public:
   Daemon(const DaemonOptions& options, config::Config config, access::KeyRing keys)
@@ -139,7 +156,10 @@ class Daemon {
     if (!service) return service.error();
     service_ = std::move(*service);
     if (Status configured = gateway_.configure(config_, options_.environment); !configured) return configured;
-    if (Status traced = make_tracer(); !traced) return traced;
+    auto tracer = make_tracer(loop_, config_.trace, options_.environment, options_.version,
+                              [this](const std::string& message) { journal_.warning(message); });
+    if (!tracer) return tracer.error();
+    tracer_ = std::move(*tracer);
     app_ = std::make_unique<App>(AppParts{*service_, journal_, config_, keys_, options_.version, options_.commit, gateway_, tracer_,
                                           options_.demo, [this] { return reload(); }});
     if (Status listening = listen(); !listening) return listening;
@@ -165,12 +185,8 @@ class Daemon {
   // Each listener is a server of its own, with limits of its own: operators get in while clients have used up theirs.
   Status listen() {
     for (const Wanted& wanted : wanted_listeners(config_.server)) {
-      servers_.push_back(std::make_unique<http::Server>(loop_,
-                                                        http::ListenOptions{.address = wanted.address.host,
-                                                                            .port = wanted.address.port,
-                                                                            .certificate_file = config_.server.tls_certificate,
-                                                                            .key_file = config_.server.tls_key},
-                                                        limits_of(config_.limits), app_->entrance(wanted.audience)));
+      servers_.push_back(std::make_unique<http::Server>(loop_, listen_options(config_.server, wanted.address), limits_of(config_.limits),
+                                                        app_->entrance(wanted.audience)));
       if (Status started = servers_.back()->start(); !started) return started;
     }
     app_->listens({.main = servers_.front().get(), .operators = servers_.size() > 1 ? servers_.back().get() : nullptr});
@@ -196,22 +212,6 @@ class Daemon {
     out.post_after = [this](std::chrono::microseconds delay, std::function<void()> work) { loop_.post_after(delay, std::move(work)); };
     out.complain = [this](const std::string& message) { journal_.warning(message); };
     return out;
-  }
-
-  Status make_tracer() {
-    trace::Configured configured{.endpoint = config_.trace.endpoint, .service = config_.trace.service, .sample = config_.trace.sample};
-    if (!config_.trace.headers.empty()) {
-      auto headers = config::resolve_secret(config_.trace.headers, options_.environment);
-      if (!headers) return {headers.error().code, "trace.headers: " + headers.error().message};
-      configured.headers = std::move(*headers);
-    }
-    auto settings = trace::trace_settings(configured, options_.environment, options_.version);
-    if (!settings) return settings.error();
-    auto tracer = trace::Tracer::make(loop_, std::move(*settings), options_.environment, random_seed(),
-                                      [this](const std::string& message) { journal_.warning(message); });
-    if (!tracer) return tracer.error();
-    tracer_ = std::move(*tracer);
-    return {};
   }
 
   void watch_signals() {
@@ -350,12 +350,20 @@ class Daemon {
 
 }  // namespace
 
+Status check(const config::Config& config, const config::Environment& environment) {
+  http::Loop loop;
+  if (Status configured = gateway::Gateway(loop, random_seed()).configure(config, environment); !configured) return configured;
+  if (const auto tracer = make_tracer(loop, config.trace, environment, "", [](const std::string&) {}); !tracer) return tracer.error();
+  return http::check_certificates(listen_options(config.server, *config::parse_address(config.server.listen)));
+}
+
 Status serve(const DaemonOptions& options) {
   auto config = load(options);
   if (!config) return config.error();
   auto keys = access::KeyRing::load(config::keys_file(*config));
   if (!keys) return keys.error();
   if (Status exposed = check_exposure(config->server, keys->any_valid()); !exposed) return exposed;
+  if (Status checked = check(*config, options.environment); !checked) return checked;
   return Daemon(options, std::move(*config), std::move(*keys)).run();
 }
 

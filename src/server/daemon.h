@@ -30,6 +30,10 @@ struct DaemonOptions {
   std::function<void(const Addresses& addresses)> listening;
 };
 
+// What serve() would refuse of a configuration that was loaded before it opens the store: upstreams, where traces go, certificates, secrets
+// that cannot be had here.
+[[nodiscard]] Status check(const config::Config& config, const config::Environment& environment);
+
 // Serves until a signal ends it. Errors: a bad configuration, an address that cannot be had or may not be (without keys only loopback), a
 // store that is in use, damaged or newer than this program.
 [[nodiscard]] Status serve(const DaemonOptions& options);

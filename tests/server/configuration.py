@@ -7,7 +7,7 @@ import subprocess
 import time
 import urllib.request
 
-from harness import ServerTest, main
+from harness import BINARY, ServerTest, main
 
 RELOAD = "/v1/config/reload"
 
@@ -110,6 +110,24 @@ class Configuration(ServerTest):
         self.assertIn("margin.db.keys", refused.error["message"])
         self.assertIn("the old keys stay", server.journal)
         self.assertEqual(server.get("/v1/config").body, before.body)
+
+    def test_the_check_refuses_what_a_start_would_and_neither_makes_a_store(self):
+        file = pathlib.Path(self.folder, "margin.toml")
+        for text, expected in {'[upstreams.m]\nurl = "nonsense"\n': "upstreams.m: upstream 'm': url 'nonsense' is not a URL",
+                               '[upstreams.m]\nurl = "http://me:t0psecret@h/v1"\n': "url holds a name or password before '@'",
+                               '[upstreams.m]\nurl = "http://h/v1"\nkey = "env::NOT_THERE"\n': "upstreams.m.key: env::NOT_THERE: that variable is not set",
+                               '[trace]\nendpoint = "nonsense"\n': "nonsense",
+                               '[trace]\nheaders = "file::not/there"\n': "trace.headers: not/there: cannot be read",
+                               '[trace]\nheaders = "x-key=t0psecret"\n': "trace.headers: expected a reference, env::NAME or file::PATH",
+                               '[server]\ntls_certificate = "not/there"\ntls_key = "not/there"\n': "not/there"}.items():
+            file.write_text(text)
+            told = [subprocess.run([BINARY, *command], capture_output=True, text=True, cwd=self.folder, timeout=60)
+                    for command in (("config", "check", str(file)), ("serve", "--config", str(file), "--listen", "127.0.0.1:0"))]
+            self.assertEqual([done.returncode for done in told], [2, 2], told)
+            self.assertEqual(told[0].stderr, told[1].stderr)
+            self.assertIn(expected, told[0].stderr)
+            self.assertNotIn("t0psecret", told[0].stderr)
+            self.assertEqual(list(pathlib.Path(self.folder).glob("margin.db*")), [], text)
 
     def test_if_match(self):
         server = self.serve(config="")
