@@ -165,6 +165,10 @@ TEST_F(Keys, AMissingFileIsNoKeysAndADamagedOneIsAnError) {
   EXPECT_EQ(refused("\"tenant\":\"\"", "\"tenant\":\"../x\"").find("k:1: tenant: got"), 0U);
   EXPECT_EQ(KeyRing::parse(good + good, "k").error().message.find("k:2: a second key "), 0U);
   EXPECT_FALSE(KeyRing::load(folder_).ok()) << "a folder is no file of keys";
+  for (const char* nothing : {"", "\n"}) {
+    std::ofstream(path_, std::ios::trunc) << nothing;
+    EXPECT_EQ(KeyRing::load(path_).error().code, ErrorCode::kCorrupt) << "taken for no file at all it would open the server";
+  }
 }
 
 TEST_F(Keys, AFileThatCannotBeUnderstoodIsNotOverwritten) {

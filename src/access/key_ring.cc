@@ -45,7 +45,13 @@ Result<KeyRing> KeyRing::parse(std::string_view text, std::string_view name) {
 
 Result<KeyRing> KeyRing::load(const std::string& path) {
   const Result<std::string> text = file::read(path, kFileBytesMax);
-  if (text) return parse(*text, path);
+  if (text) {
+    Result<KeyRing> ring = parse(*text, path);
+    // Nobody writes one without keys: those who are revoked stay in it. Taken for no file at all, it would open the server to everybody.
+    if (ring && ring->empty())
+      return Error{ErrorCode::kCorrupt, path + ": is damaged: it holds no key; remove it where there should be none"};
+    return ring;
+  }
   if (text.error().code == ErrorCode::kNotFound) return KeyRing();
   return text.error();
 }

@@ -1,5 +1,6 @@
 """Who may do what: keys, scopes, tenants, rates; and that without keys only this machine's own programs are served."""
 import json
+import pathlib
 import re
 import signal
 import socket
@@ -117,6 +118,22 @@ class Keys(ServerTest):
         self.assertEqual(server.get("/v1/pools").status, 401)
         self.assertEqual(server.journal.count("no valid key is left"), 2, "at the start, too")
         self.margin("serve", "--listen", "0.0.0.0:0", "--store", "margin.db", code=2)
+
+    def test_a_file_of_keys_that_lost_them_opens_nothing(self):
+        self.key("--name", "root", "--scope", "admin,read")
+        server = self.serve()
+        pathlib.Path(self.folder, "margin.db.keys").write_text("\n")
+        server.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 30
+        while "is damaged: it holds no key" not in server.journal:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+        self.assertIn("the old keys stay", server.journal)
+        self.assertEqual(server.get("/v1/config").status, 401)
+        server.stop()
+        for command in (("serve", "--listen", "127.0.0.1:0"), ("config", "check")):
+            self.margin(*command, *(("--store", "margin.db") if command[0] == "serve" else ()), code=2)
+        self.margin("keys", "list", "--store", "margin.db", code=1)
 
     def test_the_last_key_is_taken_away_on_any_address(self):
         key = self.key("--name", "app", "--scope", "read")
