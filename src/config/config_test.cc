@@ -146,8 +146,12 @@ TEST(Config, PoolsAreCheckedDownToTheirParameters) {
   EXPECT_EQ(refused(head + "alhpa = 0.1\n"), "m.toml:4: pools.a.calibrator_parameters: no parameter named alhpa (did you mean alpha?)");
   EXPECT_EQ(refused(head + "alpha = [\"x\"]\n"),
             "m.toml:4: pools.a.calibrator_parameters.alpha: got an array, expected a number, a word or an array of numbers");
-  EXPECT_NE(refused("[pools.\"a b\"]\n").find("pools: got the name \"a b\", expected 1 to 128 letters"), std::string::npos);
-  EXPECT_NE(refused("[pools.\"" + std::string(129, 'a') + "\"]\n").find("expected 1 to 128 letters"), std::string::npos);
+  EXPECT_NE(refused("[pools.\"a b\"]\n").find("pools: got the name \"a b\", expected 1 to 64 letters"), std::string::npos);
+  EXPECT_NE(refused("[pools.\"" + std::string(65, 'a') + "\"]\n").find("expected 1 to 64 letters"), std::string::npos);
+  for (const char* unreachable : {"a/b/c", "Upper/x", "/x", "a/"}) {
+    EXPECT_NE(refused("[pools.\"" + std::string(unreachable) + "\"]\n").find("behind TENANT/"), std::string::npos) << unreachable;
+  }
+  EXPECT_EQ(refused("[pools.\"acme/Law.2\"]\n[upstreams.\"open/gpt/4\"]\nurl = \"http://h\"\n"), "was accepted");
 }
 
 TEST(Config, PoolsAskUpstreamsThatAreThere) {

@@ -229,7 +229,7 @@ class Loader {
                   const std::function<void(const std::string& path, const std::string& name, const toml::table&)>& read) {
     for (const auto& [key, node] : all) {
       const std::string name(key.str());
-      if (const Status legal = check_pool_name(name); !legal) {
+      if (const Status legal = section == kPools ? check_pool_name(name) : check_upstream_name(name); !legal) {
         faults_.add(place(key.source()), std::string(section) + ": " + legal.error().message);
       } else if (!node.is_table()) {
         faults_.add(place(key.source()), no_table(dotted(section, name), node));

@@ -48,7 +48,25 @@ std::vector<std::string> pool_keys() {
   return keys;
 }
 
-Status check_pool_name(std::string_view name) {
+Status check_pool_name(std::string_view stored) {
+  constexpr std::size_t kNameBytesMax = 64;
+  constexpr std::size_t kTenantBytesMax = 32;
+  constexpr std::string_view kTenantLetters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  std::string_view name = stored;
+  bool legal = true;
+  if (const std::size_t slash = stored.find('/'); slash != std::string_view::npos) {
+    const std::string_view tenant = stored.substr(0, slash);
+    legal = !tenant.empty() && tenant.size() <= kTenantBytesMax && tenant.find_first_not_of(kTenantLetters) == std::string_view::npos;
+    name.remove_prefix(slash + 1);
+  }
+  legal = legal && !name.empty() && name.size() <= kNameBytesMax && name.find_first_not_of(kLetters) == std::string_view::npos;
+  if (legal) return {};
+  return {ErrorCode::kInvalidArgument, "got the name \"" + internal::printable(stored) + "\", expected 1 to " +
+                                           std::to_string(kNameBytesMax) + " letters, digits and . _ -, behind TENANT/ for a tenant's"};
+}
+
+Status check_upstream_name(std::string_view name) {
   constexpr std::size_t kBytesMax = 128;
   const bool legal = !name.empty() && name.size() <= kBytesMax && std::all_of(name.begin(), name.end(), name_character) &&
                      std::string_view("_-./").find(name.front()) == std::string_view::npos;

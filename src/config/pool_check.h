@@ -17,9 +17,11 @@ inline constexpr std::string_view kVoteParameters = "vote_parameters";
 // Every key that may stand under [pools.NAME].
 [[nodiscard]] std::vector<std::string> pool_keys();
 
-// A pool's name is part of an address: 1 to 128 letters, digits, '_', '-', '.' and '/' (TENANT/NAME), beginning with a letter or digit.
+// A pool as the log knows it, TENANT/NAME for a tenant's: what requests can name, so that no pool is made that nobody reaches.
 // kInvalidArgument.
-[[nodiscard]] Status check_pool_name(std::string_view name);
+[[nodiscard]] Status check_pool_name(std::string_view stored);
+// 1 to 128 letters, digits, '_', '-', '.' and '/', beginning with a letter or digit. kInvalidArgument.
+[[nodiscard]] Status check_upstream_name(std::string_view name);
 
 // Adds every fault of the methods and parameters. `path` is "pools.NAME"; `place_of` tells where a key of the pool was stated, "vote" or
 // "vote_parameters.scale".
