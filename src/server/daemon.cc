@@ -79,6 +79,7 @@ Result<config::Config> load(const DaemonOptions& options) {
   if (options.listen) config->server.listen = *options.listen;
   if (options.admin_listen) config->server.admin_listen = *options.admin_listen;
   if (options.store) config->store.file = *options.store;
+  if (config->store.file.empty()) return Error{ErrorCode::kInvalidArgument, "--store: expected the name of a file"};
   // Flags may not go with one another, nor with the file.
   if (const auto faults = config::address_faults(config->server); !faults.empty()) {
     return Error{ErrorCode::kInvalidArgument, faults.front()};
@@ -352,18 +353,31 @@ class Daemon {
 
 Status check(const config::Config& config, const config::Environment& environment) {
   http::Loop loop;
-  if (Status configured = gateway::Gateway(loop, random_seed()).configure(config, environment); !configured) return configured;
-  if (const auto tracer = make_tracer(loop, config.trace, environment, "", [](const std::string&) {}); !tracer) return tracer.error();
-  return http::check_certificates(listen_options(config.server, *config::parse_address(config.server.listen)));
+  std::string faults;
+  const auto note = [&faults](const Error& error) { faults += (faults.empty() ? "" : "\n") + error.message; };
+  for (const auto& upstream : config.upstreams) {
+    config::Config alone;
+    alone.upstreams.insert(upstream);
+    if (const Status configured = gateway::Gateway(loop, random_seed()).configure(alone, environment); !configured)
+      note(configured.error());
+  }
+  if (const auto tracer = make_tracer(loop, config.trace, environment, "", [](const std::string&) {}); !tracer) note(tracer.error());
+  const auto main = listen_options(config.server, *config::parse_address(config.server.listen));
+  if (const Status found = http::check_certificates(main); !found) note(found.error());
+  if (const auto keys = access::KeyRing::load(config::keys_file(config)); !keys) {
+    note(keys.error());
+  } else if (const Status exposed = check_exposure(config.server, keys->any_valid()); !exposed) {
+    note(exposed.error());
+  }
+  return faults.empty() ? Status() : Status(ErrorCode::kInvalidArgument, faults);
 }
 
 Status serve(const DaemonOptions& options) {
   auto config = load(options);
   if (!config) return config.error();
+  if (Status checked = check(*config, options.environment); !checked) return checked;
   auto keys = access::KeyRing::load(config::keys_file(*config));
   if (!keys) return keys.error();
-  if (Status exposed = check_exposure(config->server, keys->any_valid()); !exposed) return exposed;
-  if (Status checked = check(*config, options.environment); !checked) return checked;
   return Daemon(options, std::move(*config), std::move(*keys)).run();
 }
 

@@ -31,7 +31,7 @@ struct DaemonOptions {
 };
 
 // What serve() would refuse of a configuration that was loaded before it opens the store: upstreams, where traces go, certificates, secrets
-// that cannot be had here.
+// that cannot be had here, addresses that need keys. Every fault, a line each: kInvalidArgument.
 [[nodiscard]] Status check(const config::Config& config, const config::Environment& environment);
 
 // Serves until a signal ends it. Errors: a bad configuration, an address that cannot be had or may not be (without keys only loopback), a
