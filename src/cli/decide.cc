@@ -75,6 +75,9 @@ int run(const DecideFlags& flags) {
   const bool more = !flags.pool.empty() || !flags.task.empty() || !flags.segment.empty() || !flags.kind.empty() || flags.max_error;
   if (!flags.body.empty() && more)
     return complain("decide: --body is the whole request, expected no --pool, --task, --segment, --kind or --max-error beside it");
+  // "nan" is a number to CLI11, and null in JSON, which means that nothing was said.
+  if (flags.max_error && !(*flags.max_error > 0.0 && *flags.max_error < 1.0))
+    return complain("--max-error: expected a number above 0 and below 1");
   const Result<std::string> body = flags.body.empty() ? body_of(flags) : read_body(flags.body);
   if (!body) return complain(body.error().message);
   return flags.server.ask({.path = "/v1/decide", .body = *body}, client::decision_words);

@@ -75,6 +75,9 @@ Result<std::string> body_of(const FeedbackCommandFlags& flags) {
 int run(const FeedbackCommandFlags& flags) {
   const int forms = (flags.correct_answer ? 1 : 0) + (flags.outcome ? 1 : 0) + (flags.outcomes.empty() ? 0 : 1);
   if (forms != 1) return complain("feedback: expected exactly one of --correct-answer, --outcome and --outcomes");
+  // Not left to the server: "nan" is a number to CLI11, and null in JSON, which means that nothing was said.
+  if (flags.outcome && !(*flags.outcome >= 0.0 && *flags.outcome <= 1.0)) return complain("--outcome: expected a number in [0, 1]");
+  if (flags.weight && !(*flags.weight > 0.0 && *flags.weight <= 1.0)) return complain("--weight: expected a number in (0, 1]");
   const Result<std::string> body = body_of(flags);
   if (!body) return complain(body.error().message);
   client::HttpRequest request{.path = "/v1/feedback", .body = *body};

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "access/key_ring.h"
@@ -57,11 +58,17 @@ std::string grant_json(const access::KeyGrant& grant) {
 struct CreateFlags {
   KeyFileFlags where;
   access::KeyGrant grant;
+  std::optional<std::string> tenant;
   std::string scopes;
   bool json = false;
 };
 
 int create(CreateFlags flags) {
+  // A variable that is not set must not make a key that is confined to nobody, nor one that swallows the next flag.
+  if (flags.tenant && (flags.tenant->empty() || flags.tenant->starts_with('-')))
+    return complain("--tenant: got \"" + internal::printable(*flags.tenant) +
+                    "\", expected a name; without the flag the key is not confined");
+  flags.grant.tenant = flags.tenant.value_or("");
   const Result<access::Scopes> scopes = access::parse_scopes(flags.scopes);
   if (!scopes) return complain("--scope: " + scopes.error().message);
   flags.grant.scopes = *scopes;
@@ -121,7 +128,7 @@ Command add_create(CLI::App& parent) {
   const auto flags = std::make_shared<CreateFlags>();
   app->add_option("--name", flags->grant.name, "Who will use it, for people")->type_name("TEXT")->required();
   app->add_option("--scope", flags->scopes, "What it may do: any of infer, decide, feedback, read, admin")->type_name("a,b")->required();
-  app->add_option("--tenant", flags->grant.tenant, "Confine it to the pools and decisions of a tenant")->type_name("NAME");
+  app->add_option("--tenant", flags->tenant, "Confine it to the pools and decisions of a tenant")->type_name("NAME");
   app->add_option("--weight", flags->grant.weight, "What its feedback teaches, in [0, 1]; 0: recorded, never taught")
       ->capture_default_str();
   app->add_option("--rate", flags->grant.requests_per_second, "Requests per second; 0: the configured default")->capture_default_str();

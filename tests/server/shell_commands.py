@@ -34,6 +34,21 @@ class Shell(ServerTest):
         self.assertIn("the server says 409: ", self.typed(server, "feedback", made, "--outcome", "0", code=2))
         self.assertTrue(self.typed(server, "feedback", made, "--outcomes", "a=0", "--replace").startswith("applied"))
 
+    def test_what_is_no_number_is_not_sent_as_nothing(self):
+        server = self.serve()
+        made = server.decide({"a": ("x", 0.9)})["decision_id"]
+        for number in ("nan", "inf", "0", "-1", "1.5"):
+            self.assertIn("--weight: expected a number in (0, 1]", self.typed(server, "feedback", made, "--outcome", "1", "--weight", number, code=2))
+            self.assertIn("--max-error: expected", self.typed(server, "decide", "a=x:0.1", "--max-error", number, code=2))
+        for number in ("nan", "inf", "-1", "1.5"):
+            self.assertIn("--outcome: expected a number in [0, 1]", self.typed(server, "feedback", made, "--outcome", number, code=2))
+        self.assertEqual(server.get("/v1/decisions/" + made).json["outcomes"], [])
+
+    def test_a_tenant_that_is_not_named_confines_nobody_and_is_refused(self):
+        for tenant in (("--tenant", ""), ("--tenant=", "--json"), ("--tenant", "-x")):
+            self.margin("keys", "create", "--store", "margin.db", "--name", "app", "--scope", "admin", *tenant, code=2)
+        self.assertIn("No keys", self.margin("keys", "list", "--store", "margin.db"))
+
     def test_the_key_decides(self):
         key = json.loads(self.margin("keys", "create", "--store", "margin.db", "--name", "app", "--scope", "decide", "--json"))["key"]
         server = self.serve()
