@@ -13,6 +13,8 @@ std::string named(const std::string& path) { return internal::printable(path, 40
 
 Result<std::unique_ptr<SqliteLog>> open_existing(const std::string& store) {
   if (!std::filesystem::exists(store)) return {ErrorCode::kNotFound, named(store) + ": there is no such store"};
+  // Looking changes nothing, also where it is no store.
+  if (const auto log = SqliteLog::look(store); !log) return log.error();
   return SqliteLog::open(store);
 }
 

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/utc.h"
 #include "cli/state.h"
+#include "config/pool_check.h"
 #include "file/file.h"
 #include "log/recovery.h"
 #include "log/state_file.h"
@@ -28,6 +29,7 @@ namespace margin::cli {
 namespace {
 
 constexpr std::size_t kStateBytesMax = std::size_t{4} << 30;
+constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
 
 bool is_state_file(const std::string& path) {
   std::string start(kStateFileMagic.size(), '\0');
@@ -38,19 +40,25 @@ Result<StateFile> read_state_file(const std::string& path) {
   const auto bytes = file::read(path, kStateBytesMax);
   if (!bytes) return bytes.error();
   auto state = decode_state_file(*bytes);
-  if (!state) return {state.error().code, named(path) + ": " + state.error().message};
+  // Whatever is wrong with it, it is what was asked for that is wrong.
+  if (!state) return {ErrorCode::kInvalidArgument, named(path) + ": " + state.error().message};
   return state;
 }
 
 // The state of a pool of a store, after all events before `until`.
-Result<StateFile> read_store(const std::string& path, const std::string& pool,
-                             std::uint64_t until = std::numeric_limits<std::uint64_t>::max()) {
+Result<StateFile> read_store(const std::string& path, const std::string& pool, std::uint64_t until = kEverything) {
   const auto log = SqliteLog::look(path);
   if (!log) return log.error();
   const auto state = recover(**log, pool, until);
   if (!state) return {state.error().code, named(path) + ": " + state.error().message};
   for (const std::string& finding : state->findings) complain(finding, 0);
-  if (state->next == 0) return {ErrorCode::kNotFound, "pool " + internal::printable(pool) + ": has no events in " + named(path)};
+  if (state->next == 0 && until > 0)
+    return {ErrorCode::kNotFound, "pool " + internal::printable(pool) + ": has no events in " + named(path)};
+  if (until != kEverything && state->next != until) {
+    return {ErrorCode::kInvalidArgument, "--at: got " + std::to_string(until) + ", expected a number of events that pool " +
+                                             internal::printable(pool) + " has had and has kept: the nearest is " +
+                                             std::to_string(state->next)};
+  }
   if (state->pool.needs_fold()) {
     return {ErrorCode::kUnsupported, named(path) + ": the state of pool " + internal::printable(pool) +
                                          " is not finished: it holds an outcome that was reverted, and nothing can be made of it"};
@@ -62,8 +70,18 @@ Result<StateFile> read_either(const std::string& path, const std::string& pool) 
   return is_state_file(path) ? read_state_file(path) : read_store(path, pool);
 }
 
+// A slip in a name must not cost a store, or a file of keys.
+Status check_target(const std::string& path) {
+  std::error_code error;
+  const bool taken = std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > 0 && !is_state_file(path);
+  if (!taken) return {};
+  return {ErrorCode::kConflict, "--out: " + named(path) + " exists and is no state; a state replaces only another"};
+}
+
 int write(const std::string& path, const StateFile& state) {
-  if (const Status written = report::write_file(path, encode_state_file(state)); !written) return refuse(written.error());
+  if (const Status free = check_target(path); !free) return refuse(free.error());
+  if (const Status written = report::write_file(path, encode_state_file(state)); !written)
+    return complain(written.error().message, kFailed);
   return print(fmt::format("{}: pool {} after {} events, digest {}\n", named(path), internal::printable(state.pool), state.offset,
                            digest_of(state.snapshot).hex()));
 }
@@ -76,7 +94,7 @@ struct ExportFlags {
 };
 
 int export_state(const ExportFlags& flags) {
-  const auto state = read_store(flags.store, flags.pool, flags.at.value_or(std::numeric_limits<std::uint64_t>::max()));
+  const auto state = read_store(flags.store, flags.pool, flags.at.value_or(kEverything));
   if (!state) return refuse(state.error());
   return write(flags.out, *state);
 }
@@ -87,25 +105,6 @@ struct ImportFlags {
   std::string pool = "default";
   double trust = 1.0;
 };
-
-// As the server would take it: a tenant's pools have its name and a slash before theirs.
-Status check_pool_name(std::string_view stored) {
-  constexpr std::size_t kNameBytesMax = 64;
-  constexpr std::size_t kTenantBytesMax = 32;
-  constexpr std::string_view kTenantLetters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  std::string_view name = stored;
-  bool legal = true;
-  if (const std::size_t slash = stored.find('/'); slash != std::string_view::npos) {
-    const std::string_view tenant = stored.substr(0, slash);
-    legal = !tenant.empty() && tenant.size() <= kTenantBytesMax && tenant.find_first_not_of(kTenantLetters) == std::string_view::npos;
-    name.remove_prefix(slash + 1);
-  }
-  legal = legal && !name.empty() && name.size() <= kNameBytesMax && name.find_first_not_of(kLetters) == std::string_view::npos;
-  if (legal) return {};
-  return {ErrorCode::kInvalidArgument, "--pool: got " + internal::printable(stored) + ", expected 1 to " + std::to_string(kNameBytesMax) +
-                                           " letters, digits and . _ -, behind TENANT/ for a tenant's"};
-}
 
 // Events as a server would make them, each tried on the state before any is written.
 class Planned {
@@ -148,7 +147,9 @@ class Planned {
 
 // The pool as it is in the store, or an empty one.
 Result<RecoveredPool> pool_before(const std::string& store, const std::string& pool) {
-  if (!std::filesystem::exists(store)) return RecoveredPool{};
+  std::error_code error;
+  // An empty file is one whose making a full disk cut off.
+  if (!std::filesystem::exists(store, error) || std::filesystem::file_size(store, error) == 0) return RecoveredPool{};
   const auto log = SqliteLog::look(store);
   if (!log) return log.error();
   return recover(**log, pool);
@@ -165,7 +166,7 @@ int import_state(const ImportFlags& flags) {
   Planned planned(std::move(before->pool));
   // A pool that is not there yet is made as the other was.
   if (next == 0) {
-    if (const Status legal = check_pool_name(flags.pool); !legal) return refuse(legal.error());
+    if (const Status legal = config::check_pool_name(flags.pool); !legal) return complain("--pool: " + legal.error().message);
     if (const Status made = planned.add(imported->config()); !made) return refuse(made.error());
   }
   if (const Status done = planned.add(StateImported{.state = std::move(file->snapshot), .trust = flags.trust}); !done) {

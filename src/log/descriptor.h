@@ -1,6 +1,7 @@
 // Descriptor: an open file of the system's, closed when it goes.
 #pragma once
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <utility>
@@ -26,5 +27,12 @@ class Descriptor {
  private:
   int number_ = -1;
 };
+
+// As SQLite does with its journal: who may not read the store may not read what is about to go into it or came from it, and who may write
+// it may. Only the owner and the superuser can do that; for others it is as it can be.
+inline void resemble(int file, const struct stat& store) {
+  if (geteuid() == 0) static_cast<void>(fchown(file, store.st_uid, store.st_gid) == 0);
+  static_cast<void>(fchmod(file, store.st_mode & 0777) == 0);
+}
 
 }  // namespace margin::internal

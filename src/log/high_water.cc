@@ -68,7 +68,7 @@ void HighWater::Unmap::operator()(char* bytes) const { munmap(bytes, kBytes); }
 
 Result<HighWater> HighWater::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) return {ErrorCode::kNotFound, path + ": cannot be made: " + std::strerror(errno)};
+  if (descriptor < 0) return {ErrorCode::kUnavailable, path + ": cannot be made: " + std::strerror(errno)};
   HighWater opened(descriptor);
   opened.map();
   return opened;

@@ -36,7 +36,7 @@ class HighWater {
   static constexpr std::size_t kBytes = 2 * kPlaceBytes;
 
   HighWater() = default;
-  // Opens PATH, made if it is not there. kNotFound: it cannot be.
+  // Opens PATH, made if it is not there. kUnavailable: it cannot be.
   [[nodiscard]] static Result<HighWater> open(const std::string& path);
 
   // Nothing when it was never written or is torn.

@@ -46,14 +46,18 @@ void write_holder(int descriptor, off_t at) {
 
 // A lock of the open file, not of the process: it also keeps off another log in this process, and is not lost when the file is opened and
 // closed elsewhere.
-bool lock(int descriptor) {
+bool lock(int descriptor, off_t from = 0) {
   struct flock wanted {};
   wanted.l_type = F_WRLCK;
   wanted.l_whence = SEEK_SET;
+  wanted.l_start = from;
   return fcntl(descriptor, F_OFD_SETLK, &wanted) == 0;
 }
 
 bool is_taken() { return errno == EAGAIN || errno == EACCES; }
+
+// Of the store's own file, behind all bytes that SQLite locks. This one is found under every name that the file has.
+constexpr off_t kBehindSqlite = off_t{1} << 62;
 
 // What HighWater reads ends there.
 constexpr off_t kNameInHead = static_cast<off_t>(HighWater::kBytes);
@@ -63,7 +67,7 @@ constexpr off_t kNameInHead = static_cast<off_t>(HighWater::kBytes);
 Result<Lease> Lease::take(const std::string& store) {
   const std::string path = lock_path(store);
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!file.open()) return {ErrorCode::kNotFound, path + ": cannot be made: " + std::strerror(errno)};
+  if (!file.open()) return {ErrorCode::kUnavailable, path + ": cannot be made: " + std::strerror(errno)};
   if (!lock(file.get())) {
     if (is_taken()) return {ErrorCode::kUnavailable, path + ": held by " + read_holder(file.get(), 0)};
     return {ErrorCode::kUnavailable, path + ": cannot be locked: " + std::strerror(errno)};
@@ -72,6 +76,7 @@ Result<Lease> Lease::take(const std::string& store) {
   for (const std::string& other : {high_water_path(store), tail_path(store, 0)}) {
     if (Status status = lease.lock_if_there(other, store); !status) return status.error();
   }
+  if (Status status = lease.lock_itself(store); !status) return status.error();
   write_holder(file.get(), 0);
   lease.files_.push_back(std::move(file));
   return lease;
@@ -82,7 +87,29 @@ Status Lease::extend(const std::string& store) {
   for (const std::string& other : {head, tail_path(store, 0)}) {
     if (Status status = lock_if_there(other, store); !status) return status;
   }
+  if (Status status = lock_itself(store); !status) return status;
   if (const Descriptor file(::open(head.c_str(), O_RDWR | O_CLOEXEC)); file.open()) write_holder(file.get(), kNameInHead);
+  return {};
+}
+
+bool Lease::holds(const struct stat& wanted) const {
+  return std::any_of(files_.begin(), files_.end(), [&wanted](const Descriptor& each) {
+    struct stat its {};
+    return fstat(each.get(), &its) == 0 && its.st_dev == wanted.st_dev && its.st_ino == wanted.st_ino;
+  });
+}
+
+// The descriptor stays open as long as SQLite has the file: closing any lets go of the locks that a process has through the others.
+Status Lease::lock_itself(const std::string& store) {
+  struct stat found {};
+  if (stat(store.c_str(), &found) != 0 || !S_ISREG(found.st_mode) || holds(found)) return {};
+  Descriptor file(::open(store.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file.open()) return {};
+  if (!lock(file.get(), kBehindSqlite)) {
+    if (!is_taken()) return {};
+    return {ErrorCode::kUnavailable, store + ": held by another process, which knows the same file under another name"};
+  }
+  files_.push_back(std::move(file));
   return {};
 }
 
@@ -91,11 +118,7 @@ Status Lease::lock_if_there(const std::string& path, const std::string& store) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat found {};
   if (!file.open() || fstat(file.get(), &found) != 0) return {};
-  const bool held = std::any_of(files_.begin(), files_.end(), [&found](const Descriptor& each) {
-    struct stat its {};
-    return fstat(each.get(), &its) == 0 && its.st_dev == found.st_dev && its.st_ino == found.st_ino;
-  });
-  if (held) return {};
+  if (holds(found)) return {};
   if (lock(file.get())) {
     files_.push_back(std::move(file));
     return {};

@@ -13,8 +13,8 @@ namespace margin::internal {
 // running server has open are locked too: whoever removes STORE.lock lets nobody in.
 class Lease {
  public:
-  // Locks STORE.lock, made if it is not there, and writes into it who holds it; and of STORE.head and STORE.tail0 what is there.
-  // kUnavailable: another has it, named in the message; kNotFound: the file cannot be made.
+  // Locks STORE.lock, made if it is not there, and writes into it who holds it; and of STORE, STORE.head and STORE.tail0 what is there.
+  // kUnavailable: another has it, named in the message, or the file cannot be made.
   [[nodiscard]] static Result<Lease> take(const std::string& store);
   // Locks what has been made since, and writes behind what STORE.head says who holds the store. kUnavailable: another has it.
   [[nodiscard]] Status extend(const std::string& store);
@@ -23,7 +23,9 @@ class Lease {
   void release() { files_.clear(); }
 
  private:
+  [[nodiscard]] bool holds(const struct stat& wanted) const;
   Status lock_if_there(const std::string& path, const std::string& store);
+  Status lock_itself(const std::string& store);
   std::vector<Descriptor> files_;
 };
 

@@ -52,6 +52,19 @@ void put_back(const std::string& store) {
 
 }  // namespace
 
+Status check_replacement_is_over(const std::string& store) {
+  std::vector<std::string> left = {partial_path(store)};
+  for (const char* suffix : kMoved) left.push_back(aside(store) + suffix);
+  for (const std::string& path : left) {
+    if (!is_there(path)) continue;
+    return {ErrorCode::kUnavailable,
+            path +
+                ": a restore was cut off here, and what is in the store's place may not be all of it; restore again, "
+                "or remove it and the like where the store is known to be whole"};
+  }
+  return {};
+}
+
 Status put_file_on_disk(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.open() || fsync(file.get()) != 0)

@@ -1,5 +1,6 @@
 #include "log/sqlite_log.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "log/codec.h"
+#include "log/descriptor.h"
 #include "log/limits.h"
 #include "log/recovery.h"
 #include "log/replacement.h"
@@ -46,6 +48,16 @@ std::string file_behind(const std::string& path) {
   return file.string();
 }
 
+// A store, or what is left of one: its number of acknowledged events stands beside it. Anything else was named by a slip.
+Status check_replaceable(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || (S_ISREG(found.st_mode) && found.st_size == 0)) return {};
+  const bool store = S_ISREG(found.st_mode) && (access(internal::high_water_path(path).c_str(), F_OK) == 0 || SqliteLog::look(path).ok());
+  if (store) return {};
+  return {ErrorCode::kConflict,
+          path + ": is no store, nor is there a " + internal::high_water_path(path) + " beside it; a backup replaces stores alone"};
+}
+
 // Every record, every snapshot and what they come to, as `margin state verify` does.
 Status check_whole(const std::string& path) {
   const Result<std::unique_ptr<SqliteLog>> log = SqliteLog::look(path);
@@ -59,6 +71,15 @@ Status check_whole(const std::string& path) {
   return {};
 }
 
+// An empty file that others may read and write as they may `model`, before anything is in it.
+Status make_like(const std::string& path, const std::string& model) {
+  struct stat found {};
+  const internal::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.open()) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
+  if (stat(model.c_str(), &found) == 0) internal::resemble(file.get(), found);
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path, const SqliteLogOptions& options) {
@@ -67,6 +88,7 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& named_path
   Result<internal::Lease> lease = internal::Lease::take(path);
   if (!lease) return lease.error();
   log->lease_ = std::move(lease).value();
+  if (Status status = internal::check_replacement_is_over(path); !status) return status.error();
   internal::TailedWriter& writer = log->writer_;
   const internal::TailedWriter::Options writing{.sync = options.durability == Durability::kDisk,
                                                 .busy_wait = options.busy_wait,
@@ -236,6 +258,11 @@ Status SqliteLog::compact(std::string_view pool, std::uint64_t before, AuditKept
 
 Status SqliteLog::backup(const std::string& target) {
   if (file_bytes(target) > 0) return {ErrorCode::kConflict, target + ": exists; a backup replaces nothing"};
+  // What another store left would be taken for the backup's own.
+  for (const std::string& left : {target + "-wal", target + "-shm", internal::high_water_path(target), internal::tail_path(target, 0),
+                                  internal::tail_path(target, 1)}) {
+    if (access(left.c_str(), F_OK) == 0) return {ErrorCode::kConflict, left + ": exists; a backup needs a name that no store has had"};
+  }
   return copy_to(target, [&target](const std::string& copy) -> Status {
     if (Status status = internal::put_file_on_disk(copy); !status) return status;
     if (rename(copy.c_str(), target.c_str()) != 0) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
@@ -248,6 +275,7 @@ Status SqliteLog::restore(const std::string& backup, const std::string& named_ta
   const Result<std::unique_ptr<SqliteLog>> source = look(backup);
   if (!source) return source.error();
   if (Status status = (*source)->check_file(); !status) return named(backup, status.error());
+  if (Status status = check_replaceable(target); !status) return status;
   const Result<internal::Lease> lease = internal::Lease::take(target);
   if (!lease) return lease.error();
   return (*source)->copy_to(target, [&](const std::string& copy) -> Status {
@@ -258,13 +286,14 @@ Status SqliteLog::restore(const std::string& backup, const std::string& named_ta
 
 // Beside the target first: a copy that was cut off must not look like one.
 Status SqliteLog::copy_to(const std::string& target, const std::function<Status(const std::string& copy)>& put_in_place) {
-  const std::string partial = target + ".partial";
+  const std::string partial = internal::partial_path(target);
   const auto remove = [&partial] {
     for (const char* suffix : {"", "-wal", "-shm"}) unlink((partial + suffix).c_str());
   };
   remove();
   const Result<internal::TailContent> tail = this->tail();
   if (!tail) return tail.error();
+  if (Status status = make_like(partial, file_bytes(target) > 0 ? target : path_); !status) return named(target, status.error());
   Status status = reader_.copy_to(partial);
   if (status.ok() && !tail->records().empty()) {
     internal::SqliteWriter copy;

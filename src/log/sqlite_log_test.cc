@@ -364,7 +364,7 @@ TEST_F(SqliteLogTest, AnotherProgramsDatabaseIsRefused) {
 
 TEST_F(SqliteLogTest, NoSuchFolder) {
   const auto log = SqliteLog::open(folder_.file("absent/store.db"));
-  EXPECT_EQ(log.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(log.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(SqliteLog::look(folder_.file("absent.db")).error().code, ErrorCode::kNotFound);
 }
 

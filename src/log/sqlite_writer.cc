@@ -1,6 +1,7 @@
 #include "log/sqlite_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ Status SqliteWriter::open_unchanged(const std::string& path, const Options& opti
   path_ = path;
   options_ = options;
   Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
-  if (!database) return database.error();
+  if (!database) return {ErrorCode::kUnavailable, database.error().message};
   database_ = std::move(database).value();
   sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   if (sqlite3_db_readonly(database_.handle(), "main") == 1) return {ErrorCode::kUnavailable, "the store is read-only"};
@@ -59,7 +60,14 @@ Status SqliteWriter::open_unchanged(const std::string& path, const Options& opti
   const Result<bool> empty = check_format(database_);
   if (!empty) return empty.error();
   empty_ = *empty;
+  if (stat(path.c_str(), &file_) != 0) return {ErrorCode::kUnavailable, std::string("cannot be found: ") + std::strerror(errno)};
   return {};
+}
+
+Status SqliteWriter::check_in_place() const {
+  struct stat now {};
+  if (stat(path_.c_str(), &now) == 0 && now.st_dev == file_.st_dev && now.st_ino == file_.st_ino) return {};
+  return {ErrorCode::kUnavailable, "the store's file was removed or moved, or another stands in its place: " + path_};
 }
 
 Status SqliteWriter::begin() {

@@ -2,6 +2,7 @@
 // to that, and commits before events come here.
 #pragma once
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -49,6 +50,9 @@ class SqliteWriter {
   [[nodiscard]] Status begin();
   // Puts the journal into the store.
   void close();
+
+  // kUnavailable: the file that is open no longer stands where it was.
+  [[nodiscard]] Status check_in_place() const;
 
   // What is in the store.
   [[nodiscard]] Result<Contents> contents() { return empty_ ? Result<Contents>(Contents{}) : contents_of(database_); }
@@ -120,6 +124,7 @@ class SqliteWriter {
   Status in_transaction(const std::function<Status()>& work);
 
   std::string path_;
+  struct stat file_ {};  // which it is
   Options options_;
   bool empty_ = true;  // no store yet
   // Before the connection, which uses them.

@@ -21,6 +21,7 @@ inline constexpr std::int64_t kSharedRowsSince = 3;
 
 // The files that stand beside a store.
 [[nodiscard]] inline std::string lock_path(const std::string& store) { return store + ".lock"; }
+[[nodiscard]] inline std::string partial_path(const std::string& store) { return store + ".partial"; }  // while a copy is made
 [[nodiscard]] inline std::string high_water_path(const std::string& store) { return store + ".head"; }
 
 // A row of events is the number of their pool and the offset of the last of them, so that a pool's records lie side by side in their order.

@@ -62,13 +62,6 @@ std::string why_not_written() {
   return std::string("the disk does not take data: ") + std::strerror(errno);
 }
 
-// As SQLite does with its journal: who may not read the store may not read what is about to go into it, and who may write it may. Only the
-// owner and the superuser can do that; for others it is as it can be.
-void resemble(int file, const struct stat& store) {
-  if (geteuid() == 0) static_cast<void>(fchown(file, store.st_uid, store.st_gid) == 0);
-  static_cast<void>(fchmod(file, store.st_mode & 0777) == 0);
-}
-
 }  // namespace
 
 std::string tail_path(const std::string& store, std::size_t file) { return store + ".tail" + std::to_string(file); }

@@ -232,6 +232,11 @@ Status TailedWriter::carry_everything_over(Left left) {
 }
 
 Status TailedWriter::carry_over(Left left) {
+  // What is carried into a file without a name would be gone with the process; in the tail it stays.
+  if (Status status = use([](SqliteWriter& writer) { return writer.check_in_place(); }); !status) {
+    failed_ = true;
+    return status;
+  }
   const Tail::HandedOver file = tail_.hand_over();
   Status status = file.empty ? Status() : add(file);
   if (status.ok() && !file.empty && options_.sync) status = use([](SqliteWriter& writer) { return writer.put_on_disk(); });

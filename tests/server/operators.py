@@ -1,5 +1,6 @@
 """Unlucky operators: two servers on one store, damaged files, bad reloads, signals, certificates."""
 import json
+import os
 import pathlib
 import re
 import signal
@@ -10,7 +11,7 @@ import threading
 import time
 import urllib.request
 
-from harness import Server, ServerTest, main
+from harness import BINARY, Server, ServerTest, main
 
 ASKED = {"a": ("x", 0.9), "b": ("y", 0.6)}
 
@@ -214,6 +215,129 @@ class Operators(ServerTest):
         tails[-1].write_bytes(content)
         self.margin("state", "verify", "margin.db")
         self.assertEqual(self.serve().digests(), digests, "the refused start has spoilt nothing")
+
+    def a_store(self, name, decisions=5):
+        """A store that no server has."""
+        server = self.serve(store=name)
+        for _ in range(decisions):
+            server.post("/v1/decide", {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}]})
+        server.stop()
+        return pathlib.Path(self.folder, name)
+
+    def test_a_state_is_written_over_nothing_but_a_state(self):
+        store = self.a_store("s.db")
+        self.margin("state", "export", "s.db", "--out", "a.state")
+        self.margin("state", "export", "s.db", "--out", "a.state")
+        pathlib.Path(self.folder, "note").write_text("important")
+        for target in ("s.db", "note", "s.db.head"):
+            before = pathlib.Path(self.folder, target).read_bytes()
+            for command in (("export", "s.db"), ("merge", "a.state", "s.db")):
+                self.margin("state", *command, "--out", target, code=2)
+                self.assertEqual(pathlib.Path(self.folder, target).read_bytes(), before, target)
+        self.margin("state", "export", "s.db", "--out", "not/there", code=1)
+        self.margin("state", "export", "s.db", "--out", "a.state", "--at", "999", code=2)
+        self.assertIn("sound", self.margin("state", "verify", str(store)))
+
+    def test_a_restore_replaces_stores_alone_and_lets_nobody_see_more(self):
+        store = self.a_store("s.db")
+        store.chmod(0o600)
+        self.margin("state", "backup", "s.db", "b.db")
+        self.assertEqual(pathlib.Path(self.folder, "b.db").stat().st_mode & 0o777, 0o600)
+        pathlib.Path(self.folder, "b.db").chmod(0o644)
+        self.margin("state", "restore", "b.db", "s.db", "--replace")
+        self.assertEqual(store.stat().st_mode & 0o777, 0o600)
+        note = pathlib.Path(self.folder, "note.txt")
+        note.write_text("important\n")
+        other = sqlite3.connect(pathlib.Path(self.folder, "other.sqlite"))
+        other.execute("CREATE TABLE mine (x)")
+        other.commit()
+        other.close()
+        pathlib.Path(self.folder, "sub").mkdir()
+        before = sorted(os.listdir(self.folder))
+        for target in ("note.txt", "other.sqlite", "sub"):
+            self.margin("state", "restore", "b.db", target, "--replace", code=2)
+        self.assertEqual((sorted(os.listdir(self.folder)), note.read_text()), (before, "important\n"))
+        # What is left of a store is one.
+        store.write_bytes(b"x" * 5000)
+        pathlib.Path(self.folder, "s.db.head").write_bytes(b"x")
+        self.margin("state", "restore", "b.db", "s.db", "--replace")
+        self.assertIn("sound", self.margin("state", "verify", "s.db"))
+
+    def test_a_backup_needs_a_name_that_no_store_has_had(self):
+        self.a_store("s.db")
+        for left in ("-wal", ".head", ".tail1"):
+            path = pathlib.Path(self.folder, "b.db" + left)
+            path.write_bytes(b"x")
+            self.margin("state", "backup", "s.db", "b.db", code=2)
+            self.assertFalse(pathlib.Path(self.folder, "b.db").exists())
+            path.unlink()
+        self.margin("state", "backup", "s.db", "b.db")
+
+    def test_a_restore_that_was_cut_off_lets_no_server_start(self):
+        self.a_store("s.db")
+        self.margin("state", "backup", "s.db", "b.db")
+        store = pathlib.Path(self.folder, "s.db")
+        for left in ("s.db.partial", "s.db.replaced", "s.db.replaced-wal"):
+            pathlib.Path(self.folder, "s.db.head").unlink(missing_ok=True)
+            if left == "s.db.replaced":
+                store.rename(pathlib.Path(self.folder, left))
+            else:
+                pathlib.Path(self.folder, left).write_bytes(b"x")
+            done = subprocess.run([BINARY, "serve", "--store", "s.db", "--listen", "127.0.0.1:0"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"{left}: a restore was cut off here", done.stderr)
+            self.margin("state", "restore", "b.db", "s.db", "--replace")
+            self.assertEqual(self.serve(store="s.db").stop(), 0)
+
+    def test_what_is_no_store_stays_what_it_is(self):
+        empty = pathlib.Path(self.folder, "empty.db")
+        empty.touch()
+        before = sorted(os.listdir(self.folder))
+        self.margin("state", "compact", "empty.db", code=1)
+        self.margin("state", "erase", "empty.db", "--decision", "01890a5d-ac96-774b-bcce-b302099a8057", code=1)
+        self.assertEqual((sorted(os.listdir(self.folder)), empty.stat().st_size), (before, 0))
+        self.a_store("s.db")
+        self.margin("state", "export", "s.db", "--out", "a.state")
+        self.margin("state", "import", "a.state", "empty.db")  # as a full disk left it
+        self.margin("state", "import", "s.db", "new.db", code=2)
+        self.assertFalse(pathlib.Path(self.folder, "new.db").exists())
+
+    def test_a_store_that_is_taken_away_is_noticed(self):
+        server = self.serve(store="s.db")
+        body = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}]}
+        self.assertEqual(server.post("/v1/decide", body).status, 200)
+        store, away = pathlib.Path(self.folder, "s.db"), pathlib.Path(self.folder, "away.db")
+        store.rename(away)
+        acknowledged = 1
+        end = time.monotonic() + 60
+        while (status := server.post("/v1/decide", body).status) == 200:
+            acknowledged += 1
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        self.assertEqual((status, server.get("/ready").status), (503, 503))
+        while "the store's file was removed or moved" not in server.journal:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        away.rename(store)
+        while server.post("/v1/decide", body).status != 200:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        self.assertEqual(server.get("/ready").status, 200)
+        server.stop()
+        events = int(re.search(r"(\d+) events", self.margin("state", "backup", "s.db", "b.db"))[1])
+        self.assertGreaterEqual(events, 2 + acknowledged)
+
+    def test_a_second_name_of_the_same_file_lets_nobody_in(self):
+        self.serve(store="s.db")
+        os.link(pathlib.Path(self.folder, "s.db"), pathlib.Path(self.folder, "hard.db"))
+        done = subprocess.run([BINARY, "serve", "--store", "hard.db", "--listen", "127.0.0.1:0"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("under another name", done.stderr)
+
+    def test_a_store_that_cannot_be_had_is_a_failure_and_none_is_bad_input(self):
+        for store, code in (("not/there/s.db", 1), (self.folder, 1), ("", 2)):
+            done = subprocess.run([BINARY, "serve", "--store", store, "--listen", "127.0.0.1:0"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, code, done.stderr)
 
     def test_an_online_backup_serves_again(self):
         server = self.serve()
