@@ -98,6 +98,13 @@ bool same_grades(std::vector<Grade> a, std::vector<Grade> b) {
   return a == b;
 }
 
+// Clients may bring ids of their own, so two pools may know one: the pool that is named comes first, and one's own before another's.
+ServedPool* find_knowing(App& app, const Caller& caller, const FeedbackRequest& given) {
+  const Uuid decision = given.outcome.decision;
+  ServedPool* named = given.pool.empty() ? nullptr : app.service().find(caller.stored(given.pool));
+  return named != nullptr && named->pool().knows(decision) ? named : app.service().find_decision(decision, caller.tenant);
+}
+
 // One feedback, while it has its turn.
 struct Taking {
   App& app;
@@ -128,10 +135,15 @@ ServedPool* Taking::find_pool() {
   const std::string name = given.pool.empty() ? "default" : given.pool;
   const Uuid decision = given.outcome.decision;
   ServedPool* pool = app.service().find(caller.stored(name));
-  // Clients may bring ids of their own, so two pools may know one: the pool that is named comes first, and one's own before another's.
-  if (pool != nullptr && !given.pool.empty() && pool->pool().knows(decision)) return pool;
-  if (ServedPool* knows = app.service().find_decision(decision, caller.prefix())) return knows;
-  if (app.service().find_decision(decision, "") != nullptr) {
+  if (ServedPool* knows = find_knowing(app, caller, given)) {
+    if (knows == pool || knows->tenant() == caller.tenant) return knows;
+    // A tenant's, for a key of none: one of no tenant may have had the id, and be too old to be taught; then it is that one's.
+    std::vector<ServedPool*> own = app.service().pools_seen_by(caller.tenant);
+    std::erase_if(own, [&](const ServedPool* each) { return each->tenant() != caller.tenant; });
+    const auto forgotten = app.service().has_forgotten(decision, own);
+    if (!forgotten) answered(refusal(forgotten.error()));
+    if (!forgotten || !*forgotten) return forgotten ? knows : nullptr;
+  } else if (app.service().find_decision(decision, "") != nullptr) {
     answered(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
     return nullptr;
   }
@@ -170,7 +182,7 @@ void Taking::take() {
   const auto compared = pool->pool().compare(given.outcome);
   if (!compared) return refuse(*pool, refusal(as_asked(compared.error())));
   if (!compared->known) {
-    const auto forgotten = app.service().has_forgotten(given.outcome.decision, caller.prefix());
+    const auto forgotten = app.service().has_forgotten(given.outcome.decision, app.service().pools_seen_by(caller.tenant));
     if (!forgotten) return answered(refusal(forgotten.error()));
     // Nothing is written: in the log it would wait for a decision that has been.
     if (*forgotten) {
@@ -259,11 +271,10 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
 }  // namespace
 
 void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<RequestMark> mark, Answered answered) {
-  const Uuid decision = given.outcome.decision;
-  Turns::Key key{.tenant = caller.tenant, .decision = decision};
+  Turns::Key key{.tenant = caller.tenant, .decision = given.outcome.decision};
   // Who is of no tenant may speak of everybody's decisions.
   if (key.tenant.empty()) {
-    if (const ServedPool* pool = app.service().find_decision(decision, "")) key.tenant = pool->tenant();
+    if (const ServedPool* pool = find_knowing(app, caller, given)) key.tenant = pool->tenant();
   }
   auto taking = std::make_shared<Taking>(Taking{app, caller, std::move(given), mark, std::move(answered), nullptr});
   const bool waits =

@@ -71,6 +71,40 @@ class Keys(ServerTest):
         for key in (second, first):
             self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=key).json["status"], "applied")
 
+    def test_an_id_that_a_tenant_uses_too_means_ones_own_for_keys_of_no_tenant(self):
+        own = self.key("--name", "own", "--scope", "decide,feedback,read,admin")
+        tenant = self.key("--name", "acme", "--scope", "decide,feedback,read", "--tenant", "acme")
+        server = self.serve()
+        made = str(uuid.uuid4())
+        for key in (tenant, own):
+            self.assertEqual(server.post("/v1/decide", {**ASKED, "decision_id": made}, key=key).status, 200)
+        outcomes = lambda key: server.get("/v1/decisions/" + made, key=key).json["outcomes"]
+        self.assertEqual(server.get("/v1/decisions/" + made, key=own).json["pool"], "default")
+        given = server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=own).json
+        self.assertEqual(given["status"], "applied")
+        self.assertEqual((len(outcomes(own)), len(outcomes(tenant))), (1, 0))
+        self.assertEqual(server.post("/v1/feedback/revert", {"feedback_id": given["feedback_id"]}, key=own).json["status"], "applied")
+        self.assertEqual(len(outcomes(own)), 0)
+        self.assertEqual(server.delete(f"/v1/decisions/{made}/texts", key=own).status, 200)
+        self.assertEqual([server.get("/v1/decisions/" + made, key=key).json["answer"] for key in (own, tenant)], [None, "x"])
+        # The tenant's own is reached by its pool's name, and one that only a tenant has without.
+        named = {"decision_id": made, "outcome": 1, "pool": "acme/default"}
+        self.assertEqual(server.post("/v1/feedback", named, key=own).json["status"], "applied")
+        self.assertEqual(len(outcomes(tenant)), 1)
+        theirs = server.post("/v1/decide", ASKED, key=tenant).json["decision_id"]
+        self.assertEqual(server.get("/v1/decisions/" + theirs, key=own).json["pool"], "acme/default")
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": theirs, "outcome": 1}, key=own).json["status"], "applied")
+
+    def test_a_tenants_decision_does_not_take_what_is_said_of_ones_own_that_is_forgotten(self):
+        own = self.key("--name", "own", "--scope", "decide,feedback")
+        tenant = self.key("--name", "acme", "--scope", "decide,read", "--tenant", "acme")
+        server = self.serve(config="[limits]\npending = 1\n")
+        made = str(uuid.uuid4())
+        for key, more in ((own, {"decision_id": made}), (own, {}), (tenant, {"decision_id": made})):
+            self.assertEqual(server.post("/v1/decide", {**ASKED, **more}, key=key).status, 200)
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=own).json["status"], "expired")
+        self.assertEqual(server.get("/v1/decisions/" + made, key=tenant).json["outcomes"], [])
+
     def test_nobody_without_a_valid_key_teaches(self):
         key = self.key("--name", "app", "--scope", "decide,feedback")
         server = self.serve()
