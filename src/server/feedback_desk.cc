@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "server/idempotency.h"
 #include "server/render.h"
 #include "server/sources.h"
 #include "server/tracing.h"
@@ -110,7 +109,7 @@ struct Taking {
   App& app;
   Caller caller;
   FeedbackRequest given;
-  std::optional<RequestMark> mark;
+  std::optional<GivenMark> mark;
   Answered answered;
   Turns::Turn turn;
 
@@ -160,7 +159,7 @@ ServedPool* Taking::find_pool() {
 
 bool Taking::repeated() {
   if (!mark) return false;
-  switch (const Repeated known = seen_before(app.service(), caller, *mark); known.kind) {
+  switch (const Repeated known = seen_before(app, caller, *mark); known.kind) {
     case Repeated::kNew: return false;
     case Repeated::kSame: tell_duplicate(*known.pool, known.event); break;
     case Repeated::kOtherBody: refuse(*known.pool, idempotency_conflict()); break;
@@ -170,7 +169,7 @@ bool Taking::repeated() {
 }
 
 void Taking::tell_duplicate(ServedPool& pool, Uuid first) {
-  if (mark) pool.requests().settle(*mark, first);
+  if (mark) pool.requests().settle(mark->mark, first);
   pool.count_feedback(ApplyStatus::kDuplicate);
   answered(receipt(first, {.status = ApplyStatus::kDuplicate}));
 }
@@ -250,7 +249,7 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
   // For the trace, once it is recorded.
   const auto told = app.tracer()->enabled() ? std::make_shared<const OutcomeObserved>(given.outcome) : nullptr;
   events.push_back(app.service().prepare(pool, std::move(given.outcome)));
-  events.back().mark = mark;
+  if (mark) events.back().mark = mark->mark;
   events.back().note = given.observed_at.empty() ? "" : "observed_at=" + given.observed_at;
   const Uuid id = events.back().event.id;
   const Status taken = app.service().commit_together(std::move(events), [&app = app, id, answer = answered, told, traced = given.traced,
@@ -270,7 +269,7 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
 
 }  // namespace
 
-void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<RequestMark> mark, Answered answered) {
+void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<GivenMark> mark, Answered answered) {
   Turns::Key key{.tenant = caller.tenant, .decision = given.outcome.decision};
   // Who is of no tenant may speak of everybody's decisions.
   if (key.tenant.empty()) {

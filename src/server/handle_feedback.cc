@@ -11,7 +11,7 @@
 namespace margin::server {
 namespace {
 
-void take(App& app, const Call& call, const Json& body, std::optional<RequestMark> mark, Answered answered) {
+void take(App& app, const Call& call, const Json& body, std::optional<GivenMark> mark, Answered answered) {
   FeedbackRequest given;
   given.traced = caller_context(call.request);
   if (auto fault = read_feedback(body, call.caller, given)) return answered(refusal(*fault));
@@ -31,7 +31,7 @@ struct Batch {
   App& app;
   Call call;
   std::vector<Line> lines;
-  std::optional<RequestMark> mark;
+  std::optional<GivenMark> mark;
   std::vector<std::string> results;
   std::size_t open = 0;
 
@@ -59,6 +59,10 @@ std::vector<Line> split_lines(std::string_view body) {
   return lines;
 }
 
+RequestMark line_mark(const RequestMark& batch, std::size_t i, std::string_view text) {
+  return {digest_of(batch.key.hex() + "#" + std::to_string(i)), digest_of(text)};
+}
+
 void take_lines(const std::shared_ptr<Batch>& batch, std::size_t from) {
   const std::size_t end = std::min(batch->lines.size(), from + kLinesAtOnce);
   for (std::size_t i = from; i < end; ++i) {
@@ -70,9 +74,8 @@ void take_lines(const std::shared_ptr<Batch>& batch, std::size_t from) {
       continue;
     }
     // Each line is a request of its own: a batch that was cut in the middle may be sent again whole.
-    std::optional<RequestMark> mark = batch->mark;
-    if (mark) mark->key = digest_of(mark->key.hex() + "#" + std::to_string(i));
-    if (mark) mark->body = digest_of(line.text);
+    std::optional<GivenMark> mark;
+    if (batch->mark) mark = {line_mark(batch->mark->mark, i, line.text), line_mark(batch->mark->earlier, i, line.text)};
     take(batch->app, batch->call, **parsed, mark, std::move(answered));
   }
   if (end < batch->lines.size()) batch->app.service().later([batch, end] { take_lines(batch, end); });
