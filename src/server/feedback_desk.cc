@@ -1,6 +1,7 @@
 #include "server/feedback_desk.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <span>
 #include <tuple>
@@ -60,6 +61,23 @@ std::optional<Error> gold_fault(const App& app, const FeedbackRequest& given) {
   return Error{ErrorCode::kUnsupported, "correct_answer: the decision is not known here, and with store.answers = \"" + std::string(word) +
                                             "\" no text may wait for it" + std::string(kSendInstead) +
                                             ", or send it again when the decision is made"};
+}
+
+// An outcome by model grades all of its responses. Where they gave different answers, in several channels, no one number is true of them.
+std::optional<Error> ambiguity_fault(const Pool& pool, const OutcomeObserved& outcome) {
+  if (outcome.grades.empty()) return std::nullopt;
+  const auto decision = pool.decision(outcome.decision);
+  if (!decision) return std::nullopt;
+  std::map<std::string_view, std::uint32_t> answers;
+  for (const ResponseView& response : decision->responses) {
+    const auto graded = [&](const Grade& grade) { return grade.model == response.model; };
+    if (!response.usable || std::none_of(outcome.grades.begin(), outcome.grades.end(), graded)) continue;
+    if (answers.try_emplace(response.model, response.answer).first->second == response.answer) continue;
+    return Error{ErrorCode::kUnsupported, "outcomes: model " + internal::printable(response.model) +
+                                              " gave different answers in several channels, of which one outcome cannot be true; send " +
+                                              "correct_answer, or outcome (of the selected answer), instead"};
+  }
+  return std::nullopt;
 }
 
 http::Response contradicts(Uuid feedback) {
@@ -190,6 +208,7 @@ void Taking::take() {
     }
     if (const auto fault = gold_fault(app, given)) return refuse(*pool, refusal(*fault));
   }
+  if (const auto fault = ambiguity_fault(pool->pool(), given.outcome)) return refuse(*pool, refusal(*fault));
   if (!compared->contradicted.empty()) {
     if (!given.replace) {
       pool->count_feedback(ApplyStatus::kConflict);

@@ -25,6 +25,26 @@ class FeedbackTest(ServerTest):
 
 
 class Answers(FeedbackTest):
+    def test_an_outcome_of_a_model_that_gave_two_answers_is_refused(self):
+        server = self.serve()
+        said = lambda model, answer, channel: {"model": model, "answer": answer, "confidence": 0.9, "channel": channel}
+        decide = lambda *responses: server.post("/v1/decide", {"responses": responses}).json["decision_id"]
+        made = decide(said("a", "Paris", "verbalized"), said("a", "Rome", "logprob"), said("b", "Paris", "verbalized"))
+        before = self.offset(server)
+        say = lambda **how: server.post("/v1/feedback", {"decision_id": made, **how})
+        refused = say(outcomes={"b": 1, "a": 1})
+        self.assertEqual((refused.status, refused.error["code"], refused.error["param"]), (422, "unsupported", "outcomes"))
+        for word in ("model a", "correct_answer", "outcome (of the selected answer)"):
+            self.assertIn(word, refused.error["message"])
+        self.assertEqual(self.offset(server), before)
+        self.assertEqual(say(outcomes={"b": 1}).json["updated"], ["b"], "nobody doubts this one's")
+        self.assertEqual(say(correct_answer="Paris").status, 200)
+        outcomes = server.get("/v1/decisions/" + made).json["outcomes"]
+        self.assertEqual([(o["model"], o["channel"], o["outcome"]) for o in outcomes], [("a", "verbalized", 1), ("a", "logprob", 0), ("b", "verbalized", 1)])
+        made = decide(said("a", "Paris", "verbalized"), said("a", "Paris", "logprob"), {"model": "a", "channel": "hidden", "abstained": True})
+        self.assertEqual(say(outcomes={"a": 1}).json["status"], "applied", "of one answer in two channels")
+        self.assertEqual({o["outcome"] for o in server.get("/v1/decisions/" + made).json["outcomes"]}, {1})
+
     def test_a_right_answer_is_refused_where_the_answers_were_not_kept(self):
         server = self.keep("none")
         made = server.decide(ASKED)["decision_id"]
