@@ -250,6 +250,28 @@ class Told(FeedbackTest):
 
 
 class Repeating(FeedbackTest):
+    def test_a_batch_is_remembered_whole(self):
+        server = self.serve()
+        made = [server.decide(ASKED)["decision_id"] for _ in range(4)]
+        lines = [json.dumps({"decision_id": decision, "outcome": 1}) for decision in made]
+        send = lambda lines, key="k": server.post("/v1/feedback/batch", raw="\n".join(lines).encode(), headers={"Idempotency-Key": key})
+        statuses = lambda answer: [json.loads(line).get("status") for line in answer.body.splitlines()]
+        self.assertEqual(statuses(send(lines[:3])), ["applied"] * 3)
+        self.assertEqual(statuses(send(lines[:3])), ["duplicate"] * 3)
+        server.kill()
+        server = self.serve()
+        self.assertEqual(statuses(send(lines[:3])), ["duplicate"] * 3, "after a restart too")
+        for other in (lines, lines[:2], ["{}", *lines[1:3]], [*lines[:2], lines[3]]):
+            answer = send(other)
+            self.assertEqual((answer.status, answer.error["code"]), (422, "idempotency_key_reused"), other)
+        self.assertEqual(self.outcomes(server, made[3]), {})
+        # What was refused is not remembered, so the rest of such a batch may come again with it.
+        self.assertEqual(statuses(send(["no JSON", lines[3]], "other")), [None, "applied"])
+        self.assertEqual(statuses(send(["no JSON", lines[3]], "other")), [None, "duplicate"])
+        many = [json.dumps({"decision_id": str(uuid.uuid4()), "outcome": 1}) for _ in range(1100)]
+        self.assertEqual(set(statuses(send(many, "many"))), {"pending_decision"})
+        self.assertEqual(set(statuses(send(many, "many"))), {"duplicate"})
+
     def test_a_key_is_one_for_all_pools(self):
         server = self.serve()
         server.put("/v1/pools/law", {})
