@@ -49,6 +49,15 @@ bool is_json(std::string_view content_type) {
   return std::any_of(kTaken.begin(), kTaken.end(), [&](std::string_view taken) { return http::same_name(type, taken); });
 }
 
+// What a revert takes back was said of a decision, which only the log knows by the feedback's id.
+std::optional<Uuid> reverted_decision(service::Service& service, const service::Service::Happened& happened) {
+  const auto* revert = std::get_if<OutcomeReverted>(&happened.event.body);
+  if (revert == nullptr || !revert->feedback) return std::nullopt;
+  const auto record = service.log().find(happened.pool.name(), *revert->feedback);
+  const auto* said = record && *record ? std::get_if<OutcomeObserved>(&(*record)->event.body) : nullptr;
+  return said == nullptr ? std::nullopt : std::optional(said->decision);
+}
+
 }  // namespace
 
 App::App(AppParts parts)
@@ -57,7 +66,7 @@ App::App(AppParts parts)
       limiter_(access::kKeysMax),
       started_ms_(parts_.service.now_ms()) {
   parts_.service.on_applied([this](const service::Service::Happened& happened) {
-    if (events_.size() > 0) events_.publish(happened);
+    if (events_.size() > 0) events_.publish(happened, reverted_decision(parts_.service, happened));
   });
 }
 

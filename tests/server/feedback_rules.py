@@ -226,17 +226,23 @@ class Told(FeedbackTest):
     def test_a_replacement_is_streamed_as_what_became_of_it(self):
         server = self.serve()
         made = server.decide(ASKED)["decision_id"]
-        server.post("/v1/feedback", {"decision_id": made, "outcome": 1})
+        first = server.post("/v1/feedback", {"decision_id": made, "outcome": 1}).json["feedback_id"]
         connection = server.fresh()
         connection.request("GET", "/v1/events?pool=default")
         reply = connection.getresponse()
         replaced = server.post("/v1/feedback", {"decision_id": made, "outcome": 0, "replace": True}).json
         offset = self.offset(server) - 1
-        line = ""
-        while '"decision_id"' not in line:
-            line = reply.readline().decode()
-        told = json.loads(line.split("data: ")[1])
+        def hear(event):
+            while reply.readline().decode() != f"event: {event}\n":
+                pass
+            return json.loads(reply.readline().decode().split("data: ")[1])
+
+        told = hear("reverted")
+        self.assertEqual((told.get("feedback_id"), told.get("decision_id")), (first, made), "what was taken back")
+        told = hear("outcome")
         self.assertEqual((told["id"], told["status"], told["offset"], told["updated"]), (replaced["feedback_id"], "applied", offset, replaced["updated"]))
+        server.post("/v1/feedback/revert", {"source": "local"})
+        self.assertEqual(hear("reverted").get("source"), "local")
         connection.close()
 
     def test_what_a_source_says_beyond_its_share_is_named(self):
