@@ -30,7 +30,7 @@ namespace margin {
 
 // The request an event came with, so that the same request is recognised after a restart too.
 struct RequestMark {
-  Digest key;   // of the tenant and its Idempotency-Key
+  Digest key;   // of who asks and their Idempotency-Key
   Digest body;  // of the request
 
   bool operator==(const RequestMark&) const = default;

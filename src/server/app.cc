@@ -32,12 +32,30 @@ http::Response no_such_path(Audience audience) {
                      : "path: no such path here; /openapi.json lists them, and operators' are on server.admin_listen");
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = internal::first_utf8(text).length;
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 bool is_json(std::string_view content_type) {
   if (content_type == http::Response::kJson) return true;  // as it mostly is
   const auto ends = [](char c) { return c == ';' || c == ' ' || c == '\t'; };
   const std::string_view type(content_type.begin(), std::find_if(content_type.begin(), content_type.end(), ends));
   constexpr std::array kTaken = {"application/json", "application/x-ndjson", "application/octet-stream"};
   return std::any_of(kTaken.begin(), kTaken.end(), [&](std::string_view taken) { return http::same_name(type, taken); });
+}
+
+// What a revert takes back was said of a decision, which only the log knows by the feedback's id.
+std::optional<Uuid> reverted_decision(service::Service& service, const service::Service::Happened& happened) {
+  const auto* revert = std::get_if<OutcomeReverted>(&happened.event.body);
+  if (revert == nullptr || !revert->feedback) return std::nullopt;
+  const auto record = service.log().find(happened.pool.name(), *revert->feedback);
+  const auto* said = record && *record ? std::get_if<OutcomeObserved>(&(*record)->event.body) : nullptr;
+  return said == nullptr ? std::nullopt : std::optional(said->decision);
 }
 
 }  // namespace
@@ -48,7 +66,7 @@ App::App(AppParts parts)
       limiter_(access::kKeysMax),
       started_ms_(parts_.service.now_ms()) {
   parts_.service.on_applied([this](const service::Service::Happened& happened) {
-    if (events_.size() > 0) events_.publish(happened);
+    if (events_.size() > 0) events_.publish(happened, reverted_decision(parts_.service, happened));
   });
 }
 
@@ -81,6 +99,10 @@ void App::handle(const http::Request& request, http::Reply reply, Audience audie
   }
   Call call{request, std::move(matched.arguments), {}, std::move(answer)};
   if (!admit(*matched.route, call)) return;
+  // As for bodies: a name that is not text could not be said in JSON. One that an older server took can still be taken away.
+  if (request.method == "PUT" && !std::all_of(call.arguments.begin(), call.arguments.end(), is_utf8)) {
+    return call.answer->refuse(Fault{"", "path: expected UTF-8, percent-encoded"});
+  }
   if (!request.query.empty() && matched.route->knows_its_query()) {
     if (auto fault = check_query(request.query, matched.route->query)) return call.answer->refuse(*fault);
   }

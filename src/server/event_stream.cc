@@ -11,6 +11,15 @@ void render_outcome(JsonWriter& out, const OutcomeObserved& outcome, const Apply
   out.close(']');
 }
 
+void render_revert(JsonWriter& out, const OutcomeReverted& revert, std::optional<Uuid> decision) {
+  if (!revert.feedback) {
+    out.key("source").text(revert.source);
+    return;
+  }
+  out.key("feedback_id").text(revert.feedback->text());
+  if (decision) out.key("decision_id").text(decision->text());
+}
+
 std::string_view type_of(const EventBody& body) {
   struct Names {
     std::string_view operator()(const PoolConfigured&) const { return "configured"; }
@@ -28,15 +37,18 @@ std::string_view type_of(const EventBody& body) {
   return std::visit(Names{}, body);
 }
 
-std::string frame_of(std::string_view pool, std::uint64_t offset, const Event& event, const ApplyResult& result) {
+std::string frame_of(std::string_view pool, const service::Service::Happened& happened, std::optional<Uuid> decision) {
+  const Event& event = happened.event;
   JsonWriter out;
-  out.open('{').key("pool").text(pool).key("offset").number(offset).key("id").text(event.id.text());
+  out.open('{').key("pool").text(pool).key("offset").number(happened.offset).key("id").text(event.id.text());
   render_time(out, "time", event.time_ms);
   if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
     out.key("task_id").text(made->task).key("model").text(made->selected_model).key("p_correct").number(made->sure.p_correct);
     out.key("status").text(margin::name_of(made->sure.status)).key("abstained").flag(made->abstained);
   } else if (const auto* outcome = std::get_if<OutcomeObserved>(&event.body)) {
-    render_outcome(out, *outcome, result);
+    render_outcome(out, *outcome, happened.result);
+  } else if (const auto* revert = std::get_if<OutcomeReverted>(&event.body)) {
+    render_revert(out, *revert, decision);
   } else if (const auto* joined = std::get_if<ModelJoined>(&event.body)) {
     out.key("model").text(joined->model);
   } else if (const auto* left = std::get_if<ModelLeft>(&event.body)) {
@@ -62,13 +74,13 @@ void EventStream::add(http::Stream stream, Wanted wanted) {
   client->stream.write("retry: 1000\n\n");
 }
 
-void EventStream::publish(const service::Service::Happened& happened) {
+void EventStream::publish(const service::Service::Happened& happened, std::optional<Uuid> decision) {
   const service::ServedPool& pool = happened.pool;
   for (Client& client : clients_) {
     const Wanted& wanted = client.wanted;
     if (!wanted.caller.owns(pool.name()) || (!wanted.pool.empty() && wanted.pool != pool.name())) continue;
     const std::string shown = wanted.caller.shown(pool.name());
-    client.stream.write(frame_of(shown, happened.offset, happened.event, happened.result));
+    client.stream.write(frame_of(shown, happened, decision));
     for (const Alarm& alarm : pool.insight().new_alarms()) client.stream.write(frame_of(shown, alarm));
   }
 }

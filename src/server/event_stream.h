@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string>
 
 #include "http/server.h"
@@ -21,7 +22,8 @@ class EventStream {
     std::string pool;  // as stored; empty: all of the caller's
   };
   void add(http::Stream stream, Wanted wanted);
-  void publish(const service::Service::Happened& happened);
+  // `decision`: of the feedback that a revert takes back, where that is known.
+  void publish(const service::Service::Happened& happened, std::optional<Uuid> decision);
   // A comment line, so that proxies keep the connection and the client sees that it lives.
   void keep_alive();
   void close();

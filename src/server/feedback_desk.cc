@@ -1,13 +1,13 @@
 #include "server/feedback_desk.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "base/text.h"
-#include "server/idempotency.h"
 #include "server/render.h"
 #include "server/sources.h"
 #include "server/tracing.h"
@@ -63,6 +63,23 @@ std::optional<Error> gold_fault(const App& app, const FeedbackRequest& given) {
                                             ", or send it again when the decision is made"};
 }
 
+// An outcome by model grades all of its responses. Where they gave different answers, in several channels, no one number is true of them.
+std::optional<Error> ambiguity_fault(const Pool& pool, const OutcomeObserved& outcome) {
+  if (outcome.grades.empty()) return std::nullopt;
+  const auto decision = pool.decision(outcome.decision);
+  if (!decision) return std::nullopt;
+  std::map<std::string_view, std::uint32_t> answers;
+  for (const ResponseView& response : decision->responses) {
+    const auto graded = [&](const Grade& grade) { return grade.model == response.model; };
+    if (!response.usable || std::none_of(outcome.grades.begin(), outcome.grades.end(), graded)) continue;
+    if (answers.try_emplace(response.model, response.answer).first->second == response.answer) continue;
+    return Error{ErrorCode::kUnsupported, "outcomes: model " + internal::printable(response.model) +
+                                              " gave different answers in several channels, of which one outcome cannot be true; send " +
+                                              "correct_answer, or outcome (of the selected answer), instead"};
+  }
+  return std::nullopt;
+}
+
 http::Response contradicts(Uuid feedback) {
   return refusal(409, "conflict", "outcome: feedback " + feedback.text() + " said otherwise; send \"replace\": true to take it back",
                  "outcome");
@@ -98,12 +115,19 @@ bool same_grades(std::vector<Grade> a, std::vector<Grade> b) {
   return a == b;
 }
 
+// Clients may bring ids of their own, so two pools may know one: the pool that is named comes first, and one's own before another's.
+ServedPool* find_knowing(App& app, const Caller& caller, const FeedbackRequest& given) {
+  const Uuid decision = given.outcome.decision;
+  ServedPool* named = given.pool.empty() ? nullptr : app.service().find(caller.stored(given.pool));
+  return named != nullptr && named->pool().knows(decision) ? named : app.service().find_decision(decision, caller.tenant);
+}
+
 // One feedback, while it has its turn.
 struct Taking {
   App& app;
   Caller caller;
   FeedbackRequest given;
-  std::optional<RequestMark> mark;
+  std::optional<GivenMark> mark;
   Answered answered;
   Turns::Turn turn;
 
@@ -128,10 +152,15 @@ ServedPool* Taking::find_pool() {
   const std::string name = given.pool.empty() ? "default" : given.pool;
   const Uuid decision = given.outcome.decision;
   ServedPool* pool = app.service().find(caller.stored(name));
-  // Clients may bring ids of their own, so two pools may know one: the pool that is named comes first, and one's own before another's.
-  if (pool != nullptr && !given.pool.empty() && pool->pool().knows(decision)) return pool;
-  if (ServedPool* knows = app.service().find_decision(decision, caller.prefix())) return knows;
-  if (app.service().find_decision(decision, "") != nullptr) {
+  if (ServedPool* knows = find_knowing(app, caller, given)) {
+    if (knows == pool || knows->tenant() == caller.tenant) return knows;
+    // A tenant's, for a key of none: one of no tenant may have had the id, and be too old to be taught; then it is that one's.
+    std::vector<ServedPool*> own = app.service().pools_seen_by(caller.tenant);
+    std::erase_if(own, [&](const ServedPool* each) { return each->tenant() != caller.tenant; });
+    const auto forgotten = app.service().has_forgotten(decision, own);
+    if (!forgotten) answered(refusal(forgotten.error()));
+    if (!forgotten || !*forgotten) return forgotten ? knows : nullptr;
+  } else if (app.service().find_decision(decision, "") != nullptr) {
     answered(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
     return nullptr;
   }
@@ -148,7 +177,7 @@ ServedPool* Taking::find_pool() {
 
 bool Taking::repeated() {
   if (!mark) return false;
-  switch (const Repeated known = seen_before(app.service(), caller, *mark); known.kind) {
+  switch (const Repeated known = seen_before(app, caller, *mark); known.kind) {
     case Repeated::kNew: return false;
     case Repeated::kSame: tell_duplicate(*known.pool, known.event); break;
     case Repeated::kOtherBody: refuse(*known.pool, idempotency_conflict()); break;
@@ -158,7 +187,7 @@ bool Taking::repeated() {
 }
 
 void Taking::tell_duplicate(ServedPool& pool, Uuid first) {
-  if (mark) pool.requests().settle(*mark, first);
+  if (mark) pool.requests().settle(mark->mark, first);
   pool.count_feedback(ApplyStatus::kDuplicate);
   answered(receipt(first, {.status = ApplyStatus::kDuplicate}));
 }
@@ -170,7 +199,7 @@ void Taking::take() {
   const auto compared = pool->pool().compare(given.outcome);
   if (!compared) return refuse(*pool, refusal(as_asked(compared.error())));
   if (!compared->known) {
-    const auto forgotten = app.service().has_forgotten(given.outcome.decision, caller.prefix());
+    const auto forgotten = app.service().has_forgotten(given.outcome.decision, app.service().pools_seen_by(caller.tenant));
     if (!forgotten) return answered(refusal(forgotten.error()));
     // Nothing is written: in the log it would wait for a decision that has been.
     if (*forgotten) {
@@ -179,6 +208,7 @@ void Taking::take() {
     }
     if (const auto fault = gold_fault(app, given)) return refuse(*pool, refusal(*fault));
   }
+  if (const auto fault = ambiguity_fault(pool->pool(), given.outcome)) return refuse(*pool, refusal(*fault));
   if (!compared->contradicted.empty()) {
     if (!given.replace) {
       pool->count_feedback(ApplyStatus::kConflict);
@@ -238,7 +268,7 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
   // For the trace, once it is recorded.
   const auto told = app.tracer()->enabled() ? std::make_shared<const OutcomeObserved>(given.outcome) : nullptr;
   events.push_back(app.service().prepare(pool, std::move(given.outcome)));
-  events.back().mark = mark;
+  if (mark) events.back().mark = mark->mark;
   events.back().note = given.observed_at.empty() ? "" : "observed_at=" + given.observed_at;
   const Uuid id = events.back().event.id;
   const Status taken = app.service().commit_together(std::move(events), [&app = app, id, answer = answered, told, traced = given.traced,
@@ -258,12 +288,11 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
 
 }  // namespace
 
-void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<RequestMark> mark, Answered answered) {
-  const Uuid decision = given.outcome.decision;
-  Turns::Key key{.tenant = caller.tenant, .decision = decision};
+void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<GivenMark> mark, Answered answered) {
+  Turns::Key key{.tenant = caller.tenant, .decision = given.outcome.decision};
   // Who is of no tenant may speak of everybody's decisions.
   if (key.tenant.empty()) {
-    if (const ServedPool* pool = app.service().find_decision(decision, "")) key.tenant = pool->tenant();
+    if (const ServedPool* pool = find_knowing(app, caller, given)) key.tenant = pool->tenant();
   }
   auto taking = std::make_shared<Taking>(Taking{app, caller, std::move(given), mark, std::move(answered), nullptr});
   const bool waits =

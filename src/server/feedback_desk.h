@@ -5,9 +5,9 @@
 #include <functional>
 #include <optional>
 
-#include "log/event_log.h"
 #include "server/app.h"
 #include "server/feedback_request.h"
+#include "server/idempotency.h"
 
 namespace margin::server {
 
@@ -15,6 +15,6 @@ namespace margin::server {
 using Answered = std::function<void(http::Response)>;
 
 // Feedback of one decision is taken in the order of the calls, each when the one before was applied or has failed.
-void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<RequestMark> mark, Answered answered);
+void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<GivenMark> mark, Answered answered);
 
 }  // namespace margin::server

@@ -52,10 +52,10 @@ void start_pool_chat(App& app, const Call& call, ServedPool& pool, const config:
                      config::Strategy strategy) {
   const auto mark = request_mark(call);
   if (mark) {
-    const ChatDesk::Found found = app.chats().find(pool.name(), *mark);
+    const ChatDesk::Found found = app.chats().find(pool.name(), mark->mark);
     if (found.other_body) return call.answer->send(idempotency_conflict());
     if (found.exchange) return found.exchange->join(call.answer, request.stream, request.include_usage);
-    if (const Repeated repeated = seen_before(app.service(), call.caller, *mark); repeated.kind != Repeated::kNew) {
+    if (const Repeated repeated = seen_before(app, call.caller, *mark); repeated.kind != Repeated::kNew) {
       if (repeated.kind == Repeated::kOtherBody) return call.answer->send(idempotency_conflict());
       return call.answer->send(final_refusal(422, "answer_not_kept",
                                              "Idempotency-Key: this chat was answered as decision " + repeated.event.text() +
@@ -64,7 +64,8 @@ void start_pool_chat(App& app, const Call& call, ServedPool& pool, const config:
   }
   if (auto refused = over_budget(app, call.caller.account())) return call.answer->send(std::move(*refused));
 
-  ChatOrigin origin{.key = call.caller.account(), .source = call.caller.source, .mark = mark, .traced = caller_context(call.request)};
+  ChatOrigin origin{.key = call.caller.account(), .source = call.caller.source, .traced = caller_context(call.request)};
+  if (mark) origin.mark = mark->mark;
   const bool stream = request.stream;
   const bool include_usage = request.include_usage;
   run_pool_chat(app, pool, settings, std::move(request), strategy, std::move(origin))->join(call.answer, stream, include_usage);

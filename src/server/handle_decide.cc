@@ -187,7 +187,7 @@ void decide(App& app, const Call& call) {
   if (pool == nullptr) return;
   const auto mark = request_mark(call);
   if (mark) {
-    switch (const Repeated repeated = seen_before(app.service(), call.caller, *mark); repeated.kind) {
+    switch (const Repeated repeated = seen_before(app, call.caller, *mark); repeated.kind) {
       case Repeated::kNew: break;
       case Repeated::kSame: return repeat(app, call.answer, *pool, repeated.event, decision.responses);
       case Repeated::kOtherBody: return call.answer->send(idempotency_conflict());
@@ -208,7 +208,7 @@ void decide(App& app, const Call& call) {
   keep_answers(decision, app.config().store.answers);
 
   Prepared prepared = app.service().prepare(*pool, std::move(decision), id, now_ms);
-  prepared.mark = mark;
+  if (mark) prepared.mark = mark->mark;
   prepared.note = call.caller.source;
   call.answer->add_header("x-margin-decision-id", id.text());
   const Status taken =

@@ -52,8 +52,7 @@ std::optional<FoundDecision> find_decision(App& app, const Call& call) {
     call.answer->refuse(Fault{"decision_id", "decision_id: expected a UUID"});
     return std::nullopt;
   }
-  for (const auto& [name, pool] : app.service().pools()) {
-    if (!call.caller.owns(name)) continue;
+  for (ServedPool* pool : app.service().pools_seen_by(call.caller.tenant)) {
     auto record = app.service().look_up(*pool, *id);
     if (!record) {
       call.answer->refuse(record.error());

@@ -11,7 +11,7 @@
 namespace margin::server {
 namespace {
 
-void take(App& app, const Call& call, const Json& body, std::optional<RequestMark> mark, Answered answered) {
+void take(App& app, const Call& call, const Json& body, std::optional<GivenMark> mark, Answered answered) {
   FeedbackRequest given;
   given.traced = caller_context(call.request);
   if (auto fault = read_feedback(body, call.caller, given)) return answered(refusal(*fault));
@@ -31,7 +31,7 @@ struct Batch {
   App& app;
   Call call;
   std::vector<Line> lines;
-  std::optional<RequestMark> mark;
+  std::optional<GivenMark> mark;
   std::vector<std::string> results;
   std::size_t open = 0;
 
@@ -59,6 +59,14 @@ std::vector<Line> split_lines(std::string_view body) {
   return lines;
 }
 
+// Each line is a request of its own, and of this body: a batch that was cut off in the middle may be sent again whole, another body may not
+// be sent in its place. Stores from before the body had its part have the line's.
+GivenMark line_mark(const GivenMark& batch, std::size_t i, std::string_view text) {
+  const std::string number = std::to_string(i);
+  return {.mark = {digest_of(batch.mark.key.hex() + "#line " + number), batch.mark.body},
+          .earlier = {digest_of(batch.earlier.key.hex() + "#" + number), digest_of(text)}};
+}
+
 void take_lines(const std::shared_ptr<Batch>& batch, std::size_t from) {
   const std::size_t end = std::min(batch->lines.size(), from + kLinesAtOnce);
   for (std::size_t i = from; i < end; ++i) {
@@ -69,13 +77,29 @@ void take_lines(const std::shared_ptr<Batch>& batch, std::size_t from) {
       answered(refusal(400, "invalid_json", parsed.error().message));
       continue;
     }
-    // Each line is a request of its own: a batch that was cut in the middle may be sent again whole.
-    std::optional<RequestMark> mark = batch->mark;
-    if (mark) mark->key = digest_of(mark->key.hex() + "#" + std::to_string(i));
-    if (mark) mark->body = digest_of(line.text);
+    std::optional<GivenMark> mark;
+    if (batch->mark) mark = line_mark(*batch->mark, i, line.text);
     take(batch->app, batch->call, **parsed, mark, std::move(answered));
   }
   if (end < batch->lines.size()) batch->app.service().later([batch, end] { take_lines(batch, end); });
+}
+
+// Looking for a mark is less work than taking a line, and there are many of them too.
+constexpr std::size_t kMarksAtOnce = 512;
+
+// Takes the lines, unless one of them is remembered of another body: then none.
+void take_unless_other(const std::shared_ptr<Batch>& batch, std::size_t from) {
+  const std::size_t end = batch->mark ? std::min(batch->lines.size(), from + kMarksAtOnce) : from;
+  for (std::size_t i = from; i < end; ++i) {
+    GivenMark mark = line_mark(*batch->mark, i, batch->lines[i].text);
+    mark.earlier = mark.mark;  // of a whole body there is nothing in an earlier store
+    const Repeated repeated = seen_before(batch->app, batch->call.caller, mark);
+    if (repeated.kind == Repeated::kOtherBody) return batch->call.answer->send(idempotency_conflict());
+    // A line of this body speaks for all of it.
+    if (repeated.kind != Repeated::kNew) return take_lines(batch, 0);
+  }
+  if (!batch->mark || end == batch->lines.size()) return take_lines(batch, 0);
+  batch->app.service().later([batch, end] { take_unless_other(batch, end); });
 }
 
 }  // namespace
@@ -95,7 +119,8 @@ void feedback_batch(App& app, const Call& call) {
         413, "batch_too_large", "body: got " + std::to_string(lines.size()) + " lines, expected at most " + std::to_string(lines_max)));
   }
   const std::size_t count = lines.size();
-  take_lines(std::make_shared<Batch>(Batch{app, call, std::move(lines), request_mark(call), std::vector<std::string>(count), count}), 0);
+  take_unless_other(std::make_shared<Batch>(Batch{app, call, std::move(lines), request_mark(call), std::vector<std::string>(count), count}),
+                    0);
 }
 
 }  // namespace margin::server

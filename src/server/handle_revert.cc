@@ -154,9 +154,7 @@ void revert_feedback(App& app, const Call& call) {
     if (pool == nullptr) return;
     pools.push_back(pool);
   } else {
-    for (const auto& [name, pool] : app.service().pools()) {
-      if (call.caller.owns(name)) pools.push_back(pool.get());
-    }
+    pools = app.service().pools_seen_by(call.caller.tenant);
   }
   auto parts = asked.feedback ? parts_by_id(app, pools, *asked.feedback) : parts_by_source(app, call.caller, pools, asked.source);
   if (!parts) return call.answer->refuse(parts.error());

@@ -63,8 +63,8 @@ void pass_through(App& app, const Call& call, const gateway::ChatRequest& reques
   ask.stream = request.stream;
   passing->trace = begin_trace(app, caller_context(call.request), app.service().new_id(), request);
   ask.headers = passing->trace->headers(passing->trace->call(model.upstream->settings()));
-  // The upstream's to respect. As a digest, in which a tenant's name has its part: nobody gets the reply to another's key.
-  if (const auto mark = request_mark(call)) ask.headers.emplace_back("Idempotency-Key", "margin-" + mark->key.hex());
+  // The upstream's to respect. As a digest, in which the caller's key has its part: nobody gets the reply to another's.
+  if (const auto mark = request_mark(call)) ask.headers.emplace_back("Idempotency-Key", "margin-" + mark->mark.key.hex());
   const std::string key = call.caller.account();
   const auto began = std::chrono::steady_clock::now();
 

@@ -218,17 +218,31 @@ Result<ServedPool*> Service::find_or_make(const std::string& pool) {
   return made;
 }
 
-ServedPool* Service::find_decision(Uuid decision, std::string_view tenant_prefix) {
+std::vector<ServedPool*> Service::pools_seen_by(std::string_view tenant) const {
+  std::vector<ServedPool*> seen;
   for (const auto& [name, pool] : pools_) {
-    if (name.starts_with(tenant_prefix) && pool->pool().knows(decision)) return pool.get();
+    if (tenant.empty() || pool->tenant() == tenant) seen.push_back(pool.get());
   }
-  return nullptr;
+  std::stable_partition(seen.begin(), seen.end(), [&](const ServedPool* pool) { return pool->tenant() == tenant; });
+  return seen;
 }
 
-Result<bool> Service::has_forgotten(Uuid decision, std::string_view tenant_prefix) {
+// For every feedback, so without a list of pools.
+ServedPool* Service::find_decision(Uuid decision, std::string_view tenant) const {
+  ServedPool* of_another = nullptr;
   for (const auto& [name, pool] : pools_) {
-    if (!name.starts_with(tenant_prefix) || pool->pool().knows(decision)) continue;
-    auto record = log_.find(name, decision);
+    const bool own = pool->tenant() == tenant;
+    if ((!own && (!tenant.empty() || of_another != nullptr)) || !pool->pool().knows(decision)) continue;
+    if (own) return pool.get();
+    of_another = pool.get();
+  }
+  return of_another;
+}
+
+Result<bool> Service::has_forgotten(Uuid decision, const std::vector<ServedPool*>& pools) {
+  for (const ServedPool* pool : pools) {
+    if (pool->pool().knows(decision)) continue;
+    auto record = log_.find(pool->name(), decision);
     if (!record) return record.error();
     // What is in the log and has not been applied yet is about to be known.
     const bool applied = *record && (*record)->offset < pool->next_offset();

@@ -103,13 +103,16 @@ class Service {
   // A pool with the defaults, made when it does not exist; its configuration is its first event. kLimit: too many; kUnavailable: the log
   // does not take it. Making one waits for the disk.
   [[nodiscard]] Result<ServedPool*> find_or_make(const std::string& pool);
-  // The pool that knows a decision.
-  [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant_prefix);
+  // Where an id is looked for, in this order: a tenant's own pools; for who is of no tenant all of them, those of no tenant first. Clients
+  // choose ids of decisions, and a tenant that chooses one of somebody else's must not take what is meant for that.
+  [[nodiscard]] std::vector<ServedPool*> pools_seen_by(std::string_view tenant) const;
+  // The first of those pools that knows a decision.
+  [[nodiscard]] ServedPool* find_decision(Uuid decision, std::string_view tenant) const;
 
   // The pool in which early feedback waits for a decision.
   [[nodiscard]] ServedPool* find_awaiting(Uuid decision, std::string_view tenant) const;
-  // Whether a pool made this decision and remembers it no longer. Asks the log of each of the tenant's pools. Errors are the log's.
-  [[nodiscard]] Result<bool> has_forgotten(Uuid decision, std::string_view tenant_prefix);
+  // Whether one of `pools` made this decision and remembers it no longer. Asks the log of each. Errors are the log's.
+  [[nodiscard]] Result<bool> has_forgotten(Uuid decision, const std::vector<ServedPool*>& pools);
 
   // An event for `pool` with a new id and the time, or the caller's.
   template <class Body>

@@ -358,6 +358,11 @@ class Lifecycle(ServerTest):
         slip = server.put("/v1/pools/law", {"calibrator": "margn"}).error
         self.assertEqual((slip["param"], slip["message"]), ("calibrator", "calibrator: no calibrator named margn (did you mean margin?)"))
         self.assertEqual(server.put("/v1/pools/no%20such", {}).status, 400)
+        for path in ("/v1/pools/%FF", "/v1/pools/law/models/%FF", "/v1/pools/law/models/a%C3"):
+            answer = server.put(path)
+            self.assertEqual((answer.status, answer.error["code"]), (400, "invalid_value"), path)
+        self.assertEqual(server.put("/v1/pools/law/models/%C3%A9", {}).status, 200)
+        self.assertEqual(server.delete("/v1/pools/law/models/%C3%A9").status, 200)
         self.assertEqual([p["pool"] for p in server.get("/v1/pools").json["pools"]], ["default", "law"])
 
     def test_what_was_put_can_be_read_again(self):

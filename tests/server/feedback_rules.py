@@ -25,6 +25,26 @@ class FeedbackTest(ServerTest):
 
 
 class Answers(FeedbackTest):
+    def test_an_outcome_of_a_model_that_gave_two_answers_is_refused(self):
+        server = self.serve()
+        said = lambda model, answer, channel: {"model": model, "answer": answer, "confidence": 0.9, "channel": channel}
+        decide = lambda *responses: server.post("/v1/decide", {"responses": responses}).json["decision_id"]
+        made = decide(said("a", "Paris", "verbalized"), said("a", "Rome", "logprob"), said("b", "Paris", "verbalized"))
+        before = self.offset(server)
+        say = lambda **how: server.post("/v1/feedback", {"decision_id": made, **how})
+        refused = say(outcomes={"b": 1, "a": 1})
+        self.assertEqual((refused.status, refused.error["code"], refused.error["param"]), (422, "unsupported", "outcomes"))
+        for word in ("model a", "correct_answer", "outcome (of the selected answer)"):
+            self.assertIn(word, refused.error["message"])
+        self.assertEqual(self.offset(server), before)
+        self.assertEqual(say(outcomes={"b": 1}).json["updated"], ["b"], "nobody doubts this one's")
+        self.assertEqual(say(correct_answer="Paris").status, 200)
+        outcomes = server.get("/v1/decisions/" + made).json["outcomes"]
+        self.assertEqual([(o["model"], o["channel"], o["outcome"]) for o in outcomes], [("a", "verbalized", 1), ("a", "logprob", 0), ("b", "verbalized", 1)])
+        made = decide(said("a", "Paris", "verbalized"), said("a", "Paris", "logprob"), {"model": "a", "channel": "hidden", "abstained": True})
+        self.assertEqual(say(outcomes={"a": 1}).json["status"], "applied", "of one answer in two channels")
+        self.assertEqual({o["outcome"] for o in server.get("/v1/decisions/" + made).json["outcomes"]}, {1})
+
     def test_a_right_answer_is_refused_where_the_answers_were_not_kept(self):
         server = self.keep("none")
         made = server.decide(ASKED)["decision_id"]
@@ -206,17 +226,23 @@ class Told(FeedbackTest):
     def test_a_replacement_is_streamed_as_what_became_of_it(self):
         server = self.serve()
         made = server.decide(ASKED)["decision_id"]
-        server.post("/v1/feedback", {"decision_id": made, "outcome": 1})
+        first = server.post("/v1/feedback", {"decision_id": made, "outcome": 1}).json["feedback_id"]
         connection = server.fresh()
         connection.request("GET", "/v1/events?pool=default")
         reply = connection.getresponse()
         replaced = server.post("/v1/feedback", {"decision_id": made, "outcome": 0, "replace": True}).json
         offset = self.offset(server) - 1
-        line = ""
-        while '"decision_id"' not in line:
-            line = reply.readline().decode()
-        told = json.loads(line.split("data: ")[1])
+        def hear(event):
+            while reply.readline().decode() != f"event: {event}\n":
+                pass
+            return json.loads(reply.readline().decode().split("data: ")[1])
+
+        told = hear("reverted")
+        self.assertEqual((told.get("feedback_id"), told.get("decision_id")), (first, made), "what was taken back")
+        told = hear("outcome")
         self.assertEqual((told["id"], told["status"], told["offset"], told["updated"]), (replaced["feedback_id"], "applied", offset, replaced["updated"]))
+        server.post("/v1/feedback/revert", {"source": "local"})
+        self.assertEqual(hear("reverted").get("source"), "local")
         connection.close()
 
     def test_what_a_source_says_beyond_its_share_is_named(self):
@@ -230,6 +256,28 @@ class Told(FeedbackTest):
 
 
 class Repeating(FeedbackTest):
+    def test_a_batch_is_remembered_whole(self):
+        server = self.serve()
+        made = [server.decide(ASKED)["decision_id"] for _ in range(4)]
+        lines = [json.dumps({"decision_id": decision, "outcome": 1}) for decision in made]
+        send = lambda lines, key="k": server.post("/v1/feedback/batch", raw="\n".join(lines).encode(), headers={"Idempotency-Key": key})
+        statuses = lambda answer: [json.loads(line).get("status") for line in answer.body.splitlines()]
+        self.assertEqual(statuses(send(lines[:3])), ["applied"] * 3)
+        self.assertEqual(statuses(send(lines[:3])), ["duplicate"] * 3)
+        server.kill()
+        server = self.serve()
+        self.assertEqual(statuses(send(lines[:3])), ["duplicate"] * 3, "after a restart too")
+        for other in (lines, lines[:2], ["{}", *lines[1:3]], [*lines[:2], lines[3]]):
+            answer = send(other)
+            self.assertEqual((answer.status, answer.error["code"]), (422, "idempotency_key_reused"), other)
+        self.assertEqual(self.outcomes(server, made[3]), {})
+        # What was refused is not remembered, so the rest of such a batch may come again with it.
+        self.assertEqual(statuses(send(["no JSON", lines[3]], "other")), [None, "applied"])
+        self.assertEqual(statuses(send(["no JSON", lines[3]], "other")), [None, "duplicate"])
+        many = [json.dumps({"decision_id": str(uuid.uuid4()), "outcome": 1}) for _ in range(1100)]
+        self.assertEqual(set(statuses(send(many, "many"))), {"pending_decision"})
+        self.assertEqual(set(statuses(send(many, "many"))), {"duplicate"})
+
     def test_a_key_is_one_for_all_pools(self):
         server = self.serve()
         server.put("/v1/pools/law", {})

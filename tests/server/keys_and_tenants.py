@@ -72,6 +72,80 @@ class Keys(ServerTest):
         for key in (second, first):
             self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=key).json["status"], "applied")
 
+    def test_an_id_that_a_tenant_uses_too_means_ones_own_for_keys_of_no_tenant(self):
+        own = self.key("--name", "own", "--scope", "decide,feedback,read,admin")
+        tenant = self.key("--name", "acme", "--scope", "decide,feedback,read", "--tenant", "acme")
+        server = self.serve()
+        made = str(uuid.uuid4())
+        for key in (tenant, own):
+            self.assertEqual(server.post("/v1/decide", {**ASKED, "decision_id": made}, key=key).status, 200)
+        outcomes = lambda key: server.get("/v1/decisions/" + made, key=key).json["outcomes"]
+        self.assertEqual(server.get("/v1/decisions/" + made, key=own).json["pool"], "default")
+        given = server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=own).json
+        self.assertEqual(given["status"], "applied")
+        self.assertEqual((len(outcomes(own)), len(outcomes(tenant))), (1, 0))
+        self.assertEqual(server.post("/v1/feedback/revert", {"feedback_id": given["feedback_id"]}, key=own).json["status"], "applied")
+        self.assertEqual(len(outcomes(own)), 0)
+        self.assertEqual(server.delete(f"/v1/decisions/{made}/texts", key=own).status, 200)
+        self.assertEqual([server.get("/v1/decisions/" + made, key=key).json["answer"] for key in (own, tenant)], [None, "x"])
+        # The tenant's own is reached by its pool's name, and one that only a tenant has without.
+        named = {"decision_id": made, "outcome": 1, "pool": "acme/default"}
+        self.assertEqual(server.post("/v1/feedback", named, key=own).json["status"], "applied")
+        self.assertEqual(len(outcomes(tenant)), 1)
+        theirs = server.post("/v1/decide", ASKED, key=tenant).json["decision_id"]
+        self.assertEqual(server.get("/v1/decisions/" + theirs, key=own).json["pool"], "acme/default")
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": theirs, "outcome": 1}, key=own).json["status"], "applied")
+
+    def test_a_tenants_decision_does_not_take_what_is_said_of_ones_own_that_is_forgotten(self):
+        own = self.key("--name", "own", "--scope", "decide,feedback")
+        tenant = self.key("--name", "acme", "--scope", "decide,read", "--tenant", "acme")
+        server = self.serve(config="[limits]\npending = 1\n")
+        made = str(uuid.uuid4())
+        for key, more in ((own, {"decision_id": made}), (own, {}), (tenant, {"decision_id": made})):
+            self.assertEqual(server.post("/v1/decide", {**ASKED, **more}, key=key).status, 200)
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=own).json["status"], "expired")
+        self.assertEqual(server.get("/v1/decisions/" + made, key=tenant).json["outcomes"], [])
+
+    def test_an_idempotency_key_is_the_api_keys_own(self):
+        light, heavy = (self.key("--name", name, "--scope", "decide,feedback", "--weight", weight) for name, weight in (("light", "0"), ("heavy", "1")))
+        server = self.serve()
+        keyed = {"Idempotency-Key": "k"}
+        made = [server.post("/v1/decide", ASKED, headers=keyed, key=key).json["decision_id"] for key in (light, heavy, light)]
+        self.assertEqual(made[0], made[2])
+        self.assertNotEqual(made[0], made[1])
+        body = {"decision_id": made[0], "outcome": 1}
+        feedback = {"Idempotency-Key": "f"}
+        say = lambda key: server.post("/v1/feedback", body, headers=feedback, key=key).json
+        self.assertEqual((say(light)["status"], say(light)["status"]), ("applied", "duplicate"))
+        first = say(heavy)
+        self.assertEqual((first["status"], first["updated"]), ("applied", ["a"]))
+        self.assertEqual(say(heavy), {"feedback_id": first["feedback_id"], "status": "duplicate", "updated": []})
+        batch = json.dumps({"decision_id": made[1], "outcome": 1}).encode()
+        lines = [server.post("/v1/feedback/batch", raw=batch, headers={"Idempotency-Key": "b"}, key=key).json["updated"] for key in (light, heavy)]
+        self.assertEqual(lines, [[], ["a"]])
+        server.kill()
+        server = self.serve()
+        self.assertEqual(say(heavy)["status"], "duplicate")
+        self.assertEqual(server.post("/v1/decide", ASKED, headers=keyed, key=heavy).json["decision_id"], made[1])
+
+    def test_a_request_from_before_idempotency_keys_had_owners_is_recognised_by_its_source(self):
+        # What a server without keys writes is what all keys wrote then; its source is "local", as that of a key of this name was.
+        server = self.serve()
+        keyed = {"Idempotency-Key": "k"}
+        made = server.post("/v1/decide", ASKED, headers=keyed).json["decision_id"]
+        body = {"decision_id": made, "outcome": 1}
+        say = lambda **key: server.post("/v1/feedback", body, headers={"Idempotency-Key": "f"}, **key).json
+        first = say()
+        server.stop()
+        own, other = (self.key("--name", name, "--scope", "decide,feedback") for name in ("local", "other"))
+        server = self.serve()
+        decide = lambda key, **more: server.post("/v1/decide", {**ASKED, **more}, headers=keyed, key=key)
+        self.assertEqual(decide(own).json["decision_id"], made)
+        self.assertEqual(decide(own, task_id="another").status, 422)
+        self.assertNotEqual(decide(other).json["decision_id"], made)
+        self.assertEqual(decide(other, task_id="another").status, 422, "its own by now")
+        self.assertEqual(say(key=own), {"feedback_id": first["feedback_id"], "status": "duplicate", "updated": []})
+
     def test_nobody_without_a_valid_key_teaches(self):
         key = self.key("--name", "app", "--scope", "decide,feedback")
         server = self.serve()

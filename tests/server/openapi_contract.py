@@ -122,6 +122,24 @@ class Contract(ServerTest):
         ]:
             self.check(method, path, pattern, body, status=status)
 
+    def test_a_limit_is_described_with_its_bounds(self):
+        for pattern in ("/v1/decisions", "/v1/pools/{pool}/queue"):
+            limit = next(p for p in self.document["paths"][pattern]["get"]["parameters"] if p["name"] == "limit")["schema"]
+            path = pattern.replace("{pool}", "default") + "?limit="
+            for accepted in (limit["minimum"], limit["maximum"]):
+                self.check("GET", path + str(accepted), pattern)
+            for refused in (limit["minimum"] - 1, limit["maximum"] + 1):
+                self.check("GET", path + str(refused), pattern, status=400)
+
+    def test_decisions_are_listed_of_the_pool_that_is_described(self):
+        self.server.put("/v1/pools/p", {})
+        for pool in ("default", "p"):
+            self.server.post("/v1/decide", {**ASKED, "pool": pool})
+        pool = next(p for p in self.document["paths"]["/v1/decisions"]["get"]["parameters"] if p["name"] == "pool")["schema"].get("default")
+        listed = [self.check("GET", "/v1/decisions" + query, "/v1/decisions").json for query in ("", f"?pool={pool}", "?pool=p")]
+        self.assertEqual(listed[0], listed[1])
+        self.assertEqual([row["pool"] for row in listed[2]["decisions"]], ["p"])
+
     def test_what_the_document_forbids_is_refused(self):
         """Each required field left out and each type changed, one at a time, is a 400."""
         sent = self.schema(self.document["paths"]["/v1/decide"]["post"]["requestBody"]["content"]["application/json"]["schema"])
