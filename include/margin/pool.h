@@ -92,7 +92,14 @@ struct ApplyResult {
   std::vector<std::string> unlearned;  // graded, not learned: away, abstained, unusable, learning is frozen, or learned when it was implied
   // Graded by a source that has its share (PoolConfigured::source_share_max): the statement is kept, not learned, and no outcome.
   std::vector<std::string> capped;
-  std::vector<Uuid> dropped;   // early feedback that does not fit the decision it waited for, or contradicts what came before it
+  std::vector<Uuid> dropped;  // early feedback that does not fit the decision it waited for, or contradicts what came before it
+  // Early feedback that was recorded with the decision it waited for, first come first.
+  struct Joined {
+    Uuid feedback;
+    ApplyStatus status = ApplyStatus::kApplied;  // or kDuplicate
+    std::vector<std::string> learned;            // also among the `learned` of the event
+  };
+  std::vector<Joined> joined;
   std::vector<Uuid> reverted;  // feedback that a revert took back
   std::size_t lapsed = 0;      // early feedback that had waited pending_ms_max when this event came, and is forgotten
 };

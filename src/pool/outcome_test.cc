@@ -77,7 +77,10 @@ TEST_F(OutcomeTest, BeforeTheDecisionIsKeptAndJoined) {
   const Event made = plan({{"a", "x"}});
   EXPECT_EQ(outcome(made.id, {{"a", 0.0}}).status, ApplyStatus::kPendingDecision);
   EXPECT_EQ(pool_.early_outcomes(), 1U);
-  EXPECT_EQ(apply(made).learned, Names{"a"});
+  const ApplyResult joined = apply(made);
+  EXPECT_EQ(joined.learned, Names{"a"});
+  ASSERT_EQ(joined.joined.size(), 1U);
+  EXPECT_EQ(joined.joined[0].learned, Names{"a"});
   EXPECT_EQ(pool_.early_outcomes(), 0U);
   EXPECT_NEAR(trust("a"), kOnceWrong, 1e-15);
 }
@@ -89,6 +92,7 @@ TEST_F(OutcomeTest, EarlyOnesAreJoinedInTheOrderTheyCame) {
   apply(second);
   const ApplyResult result = apply(made);
   EXPECT_EQ(result.dropped, std::vector<Uuid>{second.id});
+  EXPECT_EQ(result.joined.size(), 1U);
   EXPECT_NEAR(trust("a"), kOnceWrong, 1e-15);
 }
 

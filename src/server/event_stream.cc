@@ -5,10 +5,15 @@
 namespace margin::server {
 namespace {
 
-void render_outcome(JsonWriter& out, const OutcomeObserved& outcome, const ApplyResult& result) {
-  out.key("decision_id").text(outcome.decision.text()).key("status").text(name_of(result.status)).key("updated").open('[');
-  for (const std::string& model : result.learned) out.text(model);
+void render_outcome(JsonWriter& out, Uuid decision, ApplyStatus status, const std::vector<std::string>& learned) {
+  out.key("decision_id").text(decision.text()).key("status").text(name_of(status)).key("updated").open('[');
+  for (const std::string& model : learned) out.text(model);
   out.close(']');
+}
+
+void render_head(JsonWriter& out, std::string_view pool, std::uint64_t offset, Uuid id, std::int64_t time_ms) {
+  out.open('{').key("pool").text(pool).key("offset").number(offset).key("id").text(id.text());
+  render_time(out, "time", time_ms);
 }
 
 std::string_view type_of(const EventBody& body) {
@@ -30,13 +35,12 @@ std::string_view type_of(const EventBody& body) {
 
 std::string frame_of(std::string_view pool, std::uint64_t offset, const Event& event, const ApplyResult& result) {
   JsonWriter out;
-  out.open('{').key("pool").text(pool).key("offset").number(offset).key("id").text(event.id.text());
-  render_time(out, "time", event.time_ms);
+  render_head(out, pool, offset, event.id, event.time_ms);
   if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
     out.key("task_id").text(made->task).key("model").text(made->selected_model).key("p_correct").number(made->sure.p_correct);
     out.key("status").text(margin::name_of(made->sure.status)).key("abstained").flag(made->abstained);
   } else if (const auto* outcome = std::get_if<OutcomeObserved>(&event.body)) {
-    render_outcome(out, *outcome, result);
+    render_outcome(out, outcome->decision, result.status, result.learned);
   } else if (const auto* joined = std::get_if<ModelJoined>(&event.body)) {
     out.key("model").text(joined->model);
   } else if (const auto* left = std::get_if<ModelLeft>(&event.body)) {
@@ -44,6 +48,14 @@ std::string frame_of(std::string_view pool, std::uint64_t offset, const Event& e
   }
   out.close('}');
   return "event: " + std::string(type_of(event.body)) + "\ndata: " + out.take() + "\n\n";
+}
+
+// What became of feedback that had waited, at the place of the decision that it waited for.
+std::string frame_of(std::string_view pool, std::uint64_t offset, const Event& decision, const ApplyResult::Joined& joined) {
+  JsonWriter out;
+  render_head(out, pool, offset, joined.feedback, decision.time_ms);
+  render_outcome(out, decision.id, joined.status, joined.learned);
+  return "event: outcome\ndata: " + out.close('}').take() + "\n\n";
 }
 
 std::string frame_of(std::string_view pool, const Alarm& alarm) {
@@ -69,6 +81,9 @@ void EventStream::publish(const service::Service::Happened& happened) {
     if (!wanted.caller.owns(pool.name()) || (!wanted.pool.empty() && wanted.pool != pool.name())) continue;
     const std::string shown = wanted.caller.shown(pool.name());
     client.stream.write(frame_of(shown, happened.offset, happened.event, happened.result));
+    for (const ApplyResult::Joined& joined : happened.result.joined) {
+      client.stream.write(frame_of(shown, happened.offset, happened.event, joined));
+    }
     for (const Alarm& alarm : pool.insight().new_alarms()) client.stream.write(frame_of(shown, alarm));
   }
 }

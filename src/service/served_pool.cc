@@ -25,6 +25,8 @@ ApplyResult ServedPool::apply(std::uint64_t offset, const Event& event) {
   needs_fold_ |= result.status == ApplyStatus::kRefold;
   count(event, result);
   insight_.applied(pool_, event, result);
+  // Behind it, which makes the decision known there.
+  if (!result.joined.empty()) count_joined(event, result.joined);
   return result;
 }
 
@@ -57,6 +59,18 @@ void ServedPool::count(const Event& event, const ApplyResult& result) {
     ++counts_.lag_count;
     counts_.lag_seconds += static_cast<double>(event.time_ms - decision->time_ms) / 1000.0;
     score(*decision, event.id, event.time_ms);
+  }
+}
+
+// Feedback that came before its decision is to every figure what it would be had it come right after.
+void ServedPool::count_joined(const Event& decision, const std::vector<ApplyResult::Joined>& joined) {
+  for (const ApplyResult::Joined& one : joined) {
+    count_feedback(one.status);
+    const auto view = pool_.decision(decision.id);
+    if (!view || one.status != ApplyStatus::kApplied) continue;
+    ++counts_.lag_count;
+    score(*view, one.feedback, decision.time_ms);
+    insight_.learned(pool_, decision.time_ms);
   }
 }
 

@@ -95,6 +95,7 @@ class ServedPool {
 
  private:
   void count(const Event& event, const ApplyResult& result);
+  void count_joined(const Event& decision, const std::vector<ApplyResult::Joined>& joined);
   void score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms);
   void score_again();
 
