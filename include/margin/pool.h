@@ -239,6 +239,7 @@ class Pool {
   [[nodiscard]] std::int64_t time_ms() const;
   [[nodiscard]] bool frozen() const;
   [[nodiscard]] std::vector<std::string> present_models() const;  // in the order of joining
+  [[nodiscard]] std::size_t known_decisions() const;              // made here and not expired
   [[nodiscard]] std::size_t pending_decisions() const;            // known decisions with a response that has no outcome yet
   [[nodiscard]] std::size_t early_outcomes() const;
   // The state holds an outcome that was taken back (after kRefold, until folded again): do not keep a snapshot of it.

@@ -71,6 +71,7 @@ std::int64_t Pool::time_ms() const { return state_->time_ms; }
 bool Pool::frozen() const { return state_->frozen; }
 bool Pool::needs_fold() const { return state_->needs_fold(); }
 std::vector<std::string> Pool::present_models() const { return state_->members.present_names(); }
+std::size_t Pool::known_decisions() const { return state_->decisions.size(); }
 std::size_t Pool::pending_decisions() const { return state_->decisions.pending(); }
 std::size_t Pool::early_outcomes() const { return state_->early.outcomes(); }
 std::vector<FactorRow> Pool::factors() const { return state_->factors(); }

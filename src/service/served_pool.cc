@@ -40,7 +40,14 @@ void ServedPool::swap_state(Pool pool) {
 
 void ServedPool::recall(const Record& record) {
   if (record.mark) requests_.settle(*record.mark, record.event.id);
+  if (std::holds_alternative<DecisionMade>(record.event.body)) ++counts_.decisions;
   insight_.recall(record.event);
+}
+
+void ServedPool::recalled() {
+  // Events may have been compacted away, or be more than were read, and decisions may have expired.
+  counts_.decisions = std::max<std::uint64_t>(counts_.decisions, pool_.known_decisions());
+  insight_.agree_with(pool_);
 }
 
 void ServedPool::count(const Event& event, const ApplyResult& result) {

@@ -25,7 +25,7 @@ namespace margin::service {
 inline constexpr std::size_t kApplyStatuses = 8;
 
 struct PoolCounts {
-  std::uint64_t decisions = 0;
+  std::uint64_t decisions = 0;  // with those from before this server started, as far as state and end of the log tell
   std::uint64_t abstained = 0;
   std::array<std::uint64_t, 4> by_status{};              // of decisions, by TrustStatus
   std::array<std::uint64_t, kApplyStatuses> feedback{};  // by ApplyStatus, as it was answered
@@ -62,7 +62,7 @@ class ServedPool {
   [[nodiscard]] const std::vector<FactorRow>& factor_board() { return board_.rows(pool_, next_offset_, std::chrono::steady_clock::now()); }
   // What the log tells of the time before this server started, in its order; then once recalled().
   void recall(const Record& record);
-  void recalled() { insight_.agree_with(pool_); }
+  void recalled();
 
   // The time for the next event: the clock's, but never before an earlier event of this pool.
   [[nodiscard]] std::int64_t stamp(std::int64_t clock_ms);

@@ -24,6 +24,17 @@ TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
   EXPECT_EQ(pool().scores().at("a").count(), 20U);
 }
 
+TEST_F(ServiceTest, DecisionsOfBeforeTheStartAreCountedAsFarAsLogAndStateTell) {
+  teach_often(6);
+  open();
+  EXPECT_EQ(pool().counts().decisions, 6U);
+  decide();
+  EXPECT_EQ(pool().counts().decisions, 7U);
+  compact(9);
+  open();
+  EXPECT_EQ(pool().counts().decisions, 7U) << "the state knows them all, the log the last three";
+}
+
 TEST_F(ServiceTest, ErasedTextsAreInNeitherLogNorMemoryAndTheStateStays) {
   std::vector<Uuid> ids;
   for (int i = 0; i < 3; ++i) {

@@ -20,6 +20,7 @@ class Insight(ServerTest):
     def check(self, server, played):
         models = server.get("/v1/pools/default/models").json
         self.assertEqual(models["decisions"], len(played))
+        self.assertEqual(server.get("/v1/pools/default").json["decisions"], len(played))
         for row in models["models"]:
             name = row["model"]
             self.assertEqual(row["responses"], len(played))
