@@ -229,13 +229,13 @@ TEST_F(InsightTest, TheQueueIsByWhatTeachesMostAndGradedOnesLeaveIt) {
   play(50);
   std::vector<Uuid> open;
   for (int i = 0; i < 10; ++i) open.push_back(decide());
-  auto queue = insight().decisions().queue(100);
+  auto queue = served_.queue(100, now_ms_);
   ASSERT_EQ(queue.size(), 10U);
   for (std::size_t i = 1; i < queue.size(); ++i) EXPECT_GE(queue[i - 1]->teaches, queue[i]->teaches);
   grade(open.back());
-  queue = insight().decisions().queue(100);
+  queue = served_.queue(100, now_ms_);
   EXPECT_EQ(queue.size(), 9U);
-  EXPECT_EQ(insight().decisions().queue(3).size(), 3U);
+  EXPECT_EQ(served_.queue(3, now_ms_).size(), 3U);
 }
 
 TEST_F(InsightTest, WhatIsKnownLessTeachesMore) {

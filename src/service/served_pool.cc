@@ -50,6 +50,12 @@ void ServedPool::recalled() {
   insight_.agree_with(pool_);
 }
 
+std::vector<const DecisionRow*> ServedPool::queue(std::size_t count, std::int64_t now_ms) const {
+  // The state forgets with its next event: feedback would be that event, and find the decision gone.
+  const std::int64_t horizon_ms = std::max(now_ms, pool_.time_ms()) - pool_.config().pending_ms_max;
+  return insight_.decisions().queue(count, [&](const DecisionRow& row) { return row.time_ms >= horizon_ms && pool_.knows(row.id); });
+}
+
 void ServedPool::count(const Event& event, const ApplyResult& result) {
   counts_.lapsed += result.lapsed;
   if (const auto* made = std::get_if<DecisionMade>(&event.body); made != nullptr && result.status == ApplyStatus::kApplied) {

@@ -58,6 +58,8 @@ class ServedPool {
   [[nodiscard]] const std::map<std::string, ScoreWindow, std::less<>>& scores() const { return scores_; }
 
   [[nodiscard]] const Insight& insight() const { return insight_; }
+  // Decisions whose outcome would be learned from now, what teaches most first.
+  [[nodiscard]] std::vector<const DecisionRow*> queue(std::size_t count, std::int64_t now_ms) const;
   // The factors as they were at most a moment ago (service/factor_board.h).
   [[nodiscard]] const std::vector<FactorRow>& factor_board() { return board_.rows(pool_, next_offset_, std::chrono::steady_clock::now()); }
   // What the log tells of the time before this server started, in its order; then once recalled().

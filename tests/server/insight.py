@@ -76,6 +76,12 @@ class Insight(ServerTest):
         server.post("/v1/feedback", {"decision_id": queue[0]["decision_id"], "correct_answer": "x"})
         self.assertNotIn(queue[0]["decision_id"], [d["decision_id"] for d in server.get("/v1/pools/default/queue").json["decisions"]])
 
+    def test_the_queue_offers_nothing_that_has_expired(self):
+        server = self.serve(config="[limits]\npending = 2\n")
+        self.play(server, 9)  # Task 8 is graded, those before 7 have made room
+        queue = server.get("/v1/pools/default/queue").json["decisions"]
+        self.assertEqual([d["task_id"] for d in queue], ["Task 7"])
+
     def test_windows_and_history_hold_what_was_learned(self):
         server = self.serve()
         self.play(server, 40)
