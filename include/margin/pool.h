@@ -241,7 +241,8 @@ class Pool {
   [[nodiscard]] std::vector<std::string> present_models() const;  // in the order of joining
   [[nodiscard]] std::size_t known_decisions() const;              // made here and not expired
   [[nodiscard]] std::size_t pending_decisions() const;            // known decisions with a response that has no outcome yet
-  [[nodiscard]] std::size_t early_outcomes() const;
+  [[nodiscard]] std::size_t early_outcomes() const;    // kept before their decision; what was taken back keeps its place among early_max
+  [[nodiscard]] std::size_t waiting_outcomes() const;  // of these, what was not taken back and counts when the decision comes
   // The state holds an outcome that was taken back (after kRefold, until folded again): do not keep a snapshot of it.
   [[nodiscard]] bool needs_fold() const;
   // Calibrated confidence of a known model in a known cell, pins included. kNotFound: either is unknown; kInvalidArgument: confidence

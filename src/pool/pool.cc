@@ -74,6 +74,7 @@ std::vector<std::string> Pool::present_models() const { return state_->members.p
 std::size_t Pool::known_decisions() const { return state_->decisions.size(); }
 std::size_t Pool::pending_decisions() const { return state_->decisions.pending(); }
 std::size_t Pool::early_outcomes() const { return state_->early.outcomes(); }
+std::size_t Pool::waiting_outcomes() const { return state_->early.waiting_outcomes(); }
 std::vector<FactorRow> Pool::factors() const { return state_->factors(); }
 std::vector<Alarm> Pool::alarms() const { return state_->alarms(); }
 bool Pool::knows(Uuid decision) const { return state_->decisions.find(decision) != nullptr; }

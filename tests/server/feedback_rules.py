@@ -320,6 +320,30 @@ class Waiting(FeedbackTest):
         server = self.serve()
         self.assertEqual(shown(), live)
 
+    def test_feedback_waits_until_it_is_taken_back_or_found_its_decision_elsewhere(self):
+        server = self.serve()
+        server.put("/v1/pools/law", {})
+
+        def waiting():
+            metric = next(line for line in server.get("/metrics").body.decode().splitlines() if line.startswith('margin_feedback_early{pool="default"}'))
+            return server.get("/v1/pools/default").json["early_outcomes"], int(metric.split()[-1])
+
+        back, moved, stays = (str(uuid.uuid4()) for _ in range(3))
+        said = [server.post("/v1/feedback", {"decision_id": decision, "outcomes": {"a": 1, "b": 0}}).json["feedback_id"] for decision in (back, moved, stays)]
+        self.assertEqual(waiting(), (6, 6))
+        for _ in range(2):  # taken back once, however often it is asked for
+            server.post("/v1/feedback/revert", {"feedback_id": said[0]})
+            self.assertEqual(waiting(), (4, 4))
+        server.decide(ASKED, decision_id=moved, pool="law")
+        self.assertEqual(waiting(), (2, 2))
+        server.kill()
+        server = self.serve()
+        self.assertEqual(waiting(), (2, 2))
+        for decision in (back, stays):
+            server.decide(ASKED, decision_id=decision)
+        self.assertEqual(waiting(), (0, 0))
+        self.assertEqual((self.outcomes(server, back), self.outcomes(server, stays)), ({}, {"a": 1, "b": 0}))
+
     def test_feedback_without_a_pool_joins_its_decision_in_any_of_them(self):
         server = self.serve()
         server.put("/v1/pools/law", {})
