@@ -170,11 +170,11 @@ void Taking::take() {
   const auto compared = pool->pool().compare(given.outcome);
   if (!compared) return refuse(*pool, refusal(as_asked(compared.error())));
   if (!compared->known) {
-    const auto forgotten = app.service().has_forgotten(given.outcome.decision, caller.prefix());
+    const auto forgotten = app.service().find_forgotten(given.outcome.decision, caller.prefix());
     if (!forgotten) return answered(refusal(forgotten.error()));
     // Nothing is written: in the log it would wait for a decision that has been.
-    if (*forgotten) {
-      pool->count_feedback(ApplyStatus::kExpired);
+    if (ServedPool* made_by = *forgotten) {
+      made_by->count_feedback(ApplyStatus::kExpired);
       return answered(receipt(app.service().new_id(), {.status = ApplyStatus::kExpired}));
     }
     if (const auto fault = gold_fault(app, given)) return refuse(*pool, refusal(*fault));

@@ -225,16 +225,16 @@ ServedPool* Service::find_decision(Uuid decision, std::string_view tenant_prefix
   return nullptr;
 }
 
-Result<bool> Service::has_forgotten(Uuid decision, std::string_view tenant_prefix) {
+Result<ServedPool*> Service::find_forgotten(Uuid decision, std::string_view tenant_prefix) {
   for (const auto& [name, pool] : pools_) {
     if (!name.starts_with(tenant_prefix) || pool->pool().knows(decision)) continue;
     auto record = log_.find(name, decision);
     if (!record) return record.error();
     // What is in the log and has not been applied yet is about to be known.
     const bool applied = *record && (*record)->offset < pool->next_offset();
-    if (applied && std::holds_alternative<DecisionMade>((*record)->event.body)) return true;
+    if (applied && std::holds_alternative<DecisionMade>((*record)->event.body)) return pool.get();
   }
-  return false;
+  return nullptr;
 }
 
 Uuid Service::new_id(std::int64_t now_ms) {

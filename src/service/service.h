@@ -108,8 +108,9 @@ class Service {
 
   // The pool in which early feedback waits for a decision.
   [[nodiscard]] ServedPool* find_awaiting(Uuid decision, std::string_view tenant) const;
-  // Whether a pool made this decision and remembers it no longer. Asks the log of each of the tenant's pools. Errors are the log's.
-  [[nodiscard]] Result<bool> has_forgotten(Uuid decision, std::string_view tenant_prefix);
+  // The pool that made this decision and remembers it no longer; nullptr: none did. Asks the log of each of the tenant's pools. Errors are
+  // the log's.
+  [[nodiscard]] Result<ServedPool*> find_forgotten(Uuid decision, std::string_view tenant_prefix);
 
   // An event for `pool` with a new id and the time, or the caller's.
   template <class Body>

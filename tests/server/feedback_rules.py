@@ -374,6 +374,16 @@ class Waiting(FeedbackTest):
         self.assertEqual(server.post("/v1/feedback", {"decision_id": made[-1], "outcome": 1}).json["status"], "applied")
         self.assertEqual(server.post("/v1/feedback", {"decision_id": str(uuid.uuid4()), "outcome": 1}).json["status"], "pending_decision")
 
+    def test_expired_feedback_is_counted_where_its_decision_was(self):
+        server = self.serve(config="[limits]\npending = 1\n")
+        server.put("/v1/pools/law", {})
+        made = [server.decide(ASKED, pool="law")["decision_id"] for _ in range(3)][0]
+        for named in ({}, {"pool": "default"}, {"pool": "law"}):
+            self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1, **named}).json["status"], "expired")
+        metrics = server.get("/metrics").body.decode()
+        for pool, count in (("law", 3), ("default", 0)):
+            self.assertIn(f'margin_feedback_total{{pool="{pool}",result="expired"}} {count}\n', metrics)
+
     def test_a_long_batch_of_the_unknown_is_answered_in_order(self):
         server = self.serve()
         lines = [json.dumps({"decision_id": str(uuid.uuid4()), "outcome": i % 2}) for i in range(200)]
