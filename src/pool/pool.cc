@@ -79,6 +79,18 @@ std::vector<FactorRow> Pool::factors() const { return state_->factors(); }
 std::vector<Alarm> Pool::alarms() const { return state_->alarms(); }
 bool Pool::knows(Uuid decision) const { return state_->decisions.find(decision) != nullptr; }
 std::optional<DecisionView> Pool::decision(Uuid id) const { return state_->view(id); }
+
+std::vector<Pool::Said> Pool::said_of(Uuid decision) const {
+  std::vector<Said> said;
+  const internal::DecisionRecord* record = state_->decisions.find(decision);
+  if (record == nullptr) return said;
+  for (std::size_t i = 0; i < record->later->feedbacks.size(); ++i) {
+    const internal::FeedbackMark& mark = record->later->feedbacks[i];
+    if (!mark.reverted || record->holds(i)) said.push_back({mark.id, mark.time_ms});
+  }
+  return said;
+}
+
 std::vector<Uuid> Pool::latest_decisions(std::size_t count) const { return state_->latest(count); }
 
 Result<double> Pool::calibrate(std::string_view model, std::string_view channel, std::string_view segment, double confidence) const {

@@ -53,12 +53,16 @@ void Insight::applied(const Pool& pool, const Event& event, const ApplyResult& r
 }
 
 void Insight::learned(const Pool& pool, std::int64_t time_ms) {
+  count_outcome(time_ms);
+  if (history_.learned(pool, time_ms)) look_for_alarms(pool);
+}
+
+void Insight::count_outcome(std::int64_t time_ms) {
   if (ActivityStep* step = activity_.at(time_ms)) {
     ++step->outcomes;
     step->ece_stated = responses_.ece(ScoreWindow::Stage::kStated);
     step->ece_calibrated = responses_.ece(ScoreWindow::Stage::kCalibrated);
   }
-  if (history_.learned(pool, time_ms)) look_for_alarms(pool);
 }
 
 // Models join with their first response, and have factors in a cell from their first response there.

@@ -268,6 +268,31 @@ TEST_F(InsightTest, ANewFoldCountsNothingTwice) {
   EXPECT_EQ(insight().decisions().search({.graded = true}, 100).size(), 80U);
 }
 
+TEST_F(InsightTest, AStartFromTheStateHasTheOutcomesWhenTheyCame) {
+  play(30);
+  const Uuid late = decide();
+  now_ms_ += 10 * 60'000;
+  grade(late);
+  auto restored = Pool::restore(served_.pool().snapshot());
+  ASSERT_TRUE(restored.ok());
+  const ServedPool again("p", std::move(*restored), served_.next_offset(), {});
+  std::uint32_t outcomes = 0;
+  for (std::int64_t number = kStart / Activity::kStepMs; number <= now_ms_ / Activity::kStepMs; ++number) {
+    const ActivityStep* live = insight().activity().find(number);
+    if (live == nullptr || live->outcomes == 0) continue;
+    const ActivityStep* step = again.insight().activity().find(number);
+    ASSERT_NE(step, nullptr);
+    EXPECT_EQ(step->outcomes, live->outcomes);
+    EXPECT_EQ(step->settled, live->settled);
+    EXPECT_NEAR(step->ece_stated, live->ece_stated, 1e-12);
+    EXPECT_NEAR(step->ece_calibrated, live->ece_calibrated, 1e-12);
+    outcomes += step->outcomes;
+  }
+  EXPECT_EQ(outcomes, 31U);
+  const auto scored = [&](const Insight& of) { return of.timed().at("a").sums(TimedScores::Span::kHour, now_ms_ + 55 * 60'000).count(); };
+  EXPECT_EQ(scored(again.insight()), scored(insight())) << "by when the outcome came, not its decision";
+}
+
 TEST(TimedScores, HoldTheSpanAndNoMore) {
   constexpr std::int64_t kMinute = TimedScores::kMinuteMs;
   TimedScores scores;

@@ -13,7 +13,10 @@ ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, c
       stamped_ms_(pool_.time_ms()),
       requests_(limits.requests),
       needs_fold_(pool_.needs_fold()) {
-  score_again();
+  for (const Told& one : told()) {
+    score(*pool_.decision(one.decision), one.feedback, one.time_ms);
+    insight_.count_outcome(one.time_ms);
+  }
 }
 
 std::int64_t ServedPool::stamp(std::int64_t clock_ms) { return stamped_ms_ = std::max(stamped_ms_, clock_ms); }
@@ -34,7 +37,10 @@ void ServedPool::swap_state(Pool pool) {
   pool_ = std::move(pool);
   needs_fold_ = pool_.needs_fold();
   board_.forget();
-  score_again();
+  // The figures agree with the new state; that outcomes came, whatever became of them, stays counted.
+  scores_.clear();
+  insight_.forget_outcomes();
+  for (const Told& one : told()) score(*pool_.decision(one.decision), one.feedback, one.time_ms);
   insight_.agree_with(pool_);
 }
 
@@ -99,20 +105,13 @@ void ServedPool::score(const DecisionView& decision, Uuid feedback, std::int64_t
   }
 }
 
-// From what the pool itself remembers: after a start and after a new fold the figures agree with the state.
-void ServedPool::score_again() {
-  scores_.clear();
-  insight_.forget_outcomes();
+std::vector<ServedPool::Told> ServedPool::told() const {
+  std::vector<Told> all;
   for (const Uuid id : pool_.latest_decisions(10 * ScoreWindow::kWindow)) {
-    const auto decision = pool_.decision(id);
-    std::vector<Uuid> feedbacks;
-    for (const ResponseView& response : decision->responses) {
-      if (response.feedback && std::find(feedbacks.begin(), feedbacks.end(), *response.feedback) == feedbacks.end()) {
-        feedbacks.push_back(*response.feedback);
-      }
-    }
-    for (const Uuid feedback : feedbacks) score(*decision, feedback, decision->time_ms);
+    for (const Pool::Said& said : pool_.said_of(id)) all.push_back({said.time_ms, id, said.feedback});
   }
+  std::stable_sort(all.begin(), all.end(), [](const Told& a, const Told& b) { return a.time_ms < b.time_ms; });
+  return all;
 }
 
 }  // namespace margin::service

@@ -99,7 +99,13 @@ class ServedPool {
   void count(const Event& event, const ApplyResult& result);
   void count_joined(const Event& decision, const std::vector<ApplyResult::Joined>& joined);
   void score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms);
-  void score_again();
+  // What the state remembers of the latest decisions, in the order in which it was said.
+  struct Told {
+    std::int64_t time_ms = 0;
+    Uuid decision;
+    Uuid feedback;
+  };
+  [[nodiscard]] std::vector<Told> told() const;
 
   std::string name_;
   Pool pool_;

@@ -53,7 +53,16 @@ class Insight(ServerTest):
         self.assertEqual((sum(activity["decisions"]), sum(activity["outcomes"]), sum(activity["settled"])), (60, 30, 30))
         self.assertEqual({len(v) for v in activity.values() if isinstance(v, list)}, {len(activity["decisions"])})
         server.kill()
-        self.check(self.serve(), played)
+        server = self.serve()
+        self.check(server, played)
+        again = server.get("/v1/pools/default/activity").json
+        steps = len(activity["outcomes"])
+        for key in ("decisions", "outcomes", "settled"):
+            self.assertEqual(again[key][:steps], activity[key], key)
+        for key in ("ece_stated", "ece_calibrated", "promised_error", "realised_error"):
+            for now, before in zip(again[key][:steps], activity[key]):
+                self.assertEqual(now is None, before is None, key)
+                self.assertAlmostEqual(now or 0, before or 0, places=9, msg=key)
 
     def test_decisions_are_found(self):
         server = self.serve()
