@@ -92,7 +92,14 @@ struct ApplyResult {
   std::vector<std::string> unlearned;  // graded, not learned: away, abstained, unusable, learning is frozen, or learned when it was implied
   // Graded by a source that has its share (PoolConfigured::source_share_max): the statement is kept, not learned, and no outcome.
   std::vector<std::string> capped;
-  std::vector<Uuid> dropped;   // early feedback that does not fit the decision it waited for, or contradicts what came before it
+  std::vector<Uuid> dropped;  // early feedback that does not fit the decision it waited for, or contradicts what came before it
+  // Early feedback that was recorded with the decision it waited for, first come first.
+  struct Joined {
+    Uuid feedback;
+    ApplyStatus status = ApplyStatus::kApplied;  // or kDuplicate
+    std::vector<std::string> learned;            // also among the `learned` of the event
+  };
+  std::vector<Joined> joined;
   std::vector<Uuid> reverted;  // feedback that a revert took back
   std::size_t lapsed = 0;      // early feedback that had waited pending_ms_max when this event came, and is forgotten
 };
@@ -232,8 +239,10 @@ class Pool {
   [[nodiscard]] std::int64_t time_ms() const;
   [[nodiscard]] bool frozen() const;
   [[nodiscard]] std::vector<std::string> present_models() const;  // in the order of joining
+  [[nodiscard]] std::size_t known_decisions() const;              // made here and not expired
   [[nodiscard]] std::size_t pending_decisions() const;            // known decisions with a response that has no outcome yet
-  [[nodiscard]] std::size_t early_outcomes() const;
+  [[nodiscard]] std::size_t early_outcomes() const;    // kept before their decision; what was taken back keeps its place among early_max
+  [[nodiscard]] std::size_t waiting_outcomes() const;  // of these, what was not taken back and counts when the decision comes
   // The state holds an outcome that was taken back (after kRefold, until folded again): do not keep a snapshot of it.
   [[nodiscard]] bool needs_fold() const;
   // Calibrated confidence of a known model in a known cell, pins included. kNotFound: either is unknown; kInvalidArgument: confidence
@@ -247,6 +256,12 @@ class Pool {
 
   [[nodiscard]] bool knows(Uuid decision) const;
   [[nodiscard]] std::optional<DecisionView> decision(Uuid id) const;  // nullopt: never made here, or expired
+  // What was said of a known decision, first come first; without what was taken back, unless the state still holds it (needs_fold).
+  struct Said {
+    Uuid feedback;
+    std::int64_t time_ms = 0;  // of the event that recorded it: the decision's, where the feedback came first
+  };
+  [[nodiscard]] std::vector<Said> said_of(Uuid decision) const;
   // The newest `count` decisions, oldest first.
   [[nodiscard]] std::vector<Uuid> latest_decisions(std::size_t count) const;
 

@@ -60,7 +60,7 @@ int show(const Flags& flags) {
     json.close(']').key("calibrator").text(pool.config().calibrator).key("vote").text(pool.config().vote).key("models").open('[');
     const std::vector<std::string> models = pool.present_models();
     for (const std::string& model : models) json.text(model);
-    json.close(']').key("pending").number(pool.pending_decisions()).key("early").number(pool.early_outcomes());
+    json.close(']').key("pending").number(pool.pending_decisions()).key("early").number(pool.waiting_outcomes());
     json.key("time_ms").number(pool.time_ms()).key("digest").text(digest).close('}');
   }
   json.close(']');

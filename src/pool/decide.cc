@@ -323,6 +323,9 @@ ApplyResult PoolState::remember(const DecisionMade& event, std::span<const Seat>
     }
     ApplyResult joined = this->record(kept, mark, entry.verdict, *outcomes);
     if (joined.status == ApplyStatus::kConflict) result.dropped.push_back(entry.id);
+    if (joined.status == ApplyStatus::kApplied || joined.status == ApplyStatus::kDuplicate) {
+      result.joined.push_back({entry.id, joined.status, joined.learned});
+    }
     for (std::string& model : joined.learned) result.learned.push_back(std::move(model));
     for (std::string& model : joined.implied) result.implied.push_back(std::move(model));
     for (std::string& model : joined.capped) result.capped.push_back(std::move(model));

@@ -29,6 +29,7 @@ std::vector<Uuid> EarlyFeedback::awaited() const {
 
 void EarlyFeedback::keep(Entry entry) {
   outcomes_ += entry.verdict.outcomes();
+  if (entry.reverted) reverted_ += entry.verdict.outcomes();
   entries_.push_back(std::move(entry));
   by_decision_.emplace(entries_.back().decision, std::prev(entries_.end()));
 }
@@ -37,7 +38,7 @@ std::vector<EarlyFeedback::Entry> EarlyFeedback::take(Uuid decision) {
   std::vector<Entry> taken;
   const auto [first, last] = by_decision_.equal_range(decision);
   for (auto waiting = first; waiting != last; ++waiting) {
-    outcomes_ -= waiting->second->verdict.outcomes();
+    discount(*waiting->second);
     taken.push_back(std::move(*waiting->second));
     entries_.erase(waiting->second);
   }
@@ -48,13 +49,24 @@ std::vector<EarlyFeedback::Entry> EarlyFeedback::take(Uuid decision) {
 std::size_t EarlyFeedback::forget_before(std::int64_t time_ms) {
   std::size_t lapsed = 0;
   while (!entries_.empty() && entries_.front().time_ms < time_ms) {
-    outcomes_ -= entries_.front().verdict.outcomes();
+    discount(entries_.front());
     if (!entries_.front().reverted) ++lapsed;
     // The oldest entry of all is the oldest of its decision.
     by_decision_.erase(by_decision_.lower_bound(entries_.front().decision));
     entries_.pop_front();
   }
   return lapsed;
+}
+
+bool EarlyFeedback::take_back(Entry& entry) {
+  if (std::exchange(entry.reverted, true)) return false;
+  reverted_ += entry.verdict.outcomes();
+  return true;
+}
+
+void EarlyFeedback::discount(const Entry& entry) {
+  outcomes_ -= entry.verdict.outcomes();
+  if (entry.reverted) reverted_ -= entry.verdict.outcomes();
 }
 
 void EarlyFeedback::save(Encoder& out) const {

@@ -23,6 +23,8 @@ class EarlyFeedback {
 
   // Outcomes kept: one per grade, one for a gold or selected form. Reverted ones count until they expire or their decision comes.
   [[nodiscard]] std::size_t outcomes() const { return outcomes_; }
+  // Those of them that were not taken back.
+  [[nodiscard]] std::size_t waiting_outcomes() const { return outcomes_ - reverted_; }
   [[nodiscard]] bool contains(Uuid decision, Uuid feedback) const;
   [[nodiscard]] std::size_t waiting_for(Uuid decision) const { return by_decision_.count(decision); }
   // The decisions it waits for, each once.
@@ -34,6 +36,8 @@ class EarlyFeedback {
   [[nodiscard]] std::vector<Entry> take(Uuid decision);
   // How many of them had not been taken back.
   std::size_t forget_before(std::int64_t time_ms);
+  // One of its own; false: it had been taken back before.
+  bool take_back(Entry& entry);
 
   [[nodiscard]] auto begin() { return entries_.begin(); }
   [[nodiscard]] auto end() { return entries_.end(); }
@@ -45,10 +49,13 @@ class EarlyFeedback {
 
  private:
   using Entries = std::list<Entry>;
+  // It goes, and its outcomes with it.
+  void discount(const Entry& entry);
 
   Entries entries_;                                     // oldest first
   std::multimap<Uuid, Entries::iterator> by_decision_;  // equal keys stay in the order they came
   std::size_t outcomes_ = 0;
+  std::size_t reverted_ = 0;  // of the outcomes
 };
 
 }  // namespace margin::internal

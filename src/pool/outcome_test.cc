@@ -77,7 +77,10 @@ TEST_F(OutcomeTest, BeforeTheDecisionIsKeptAndJoined) {
   const Event made = plan({{"a", "x"}});
   EXPECT_EQ(outcome(made.id, {{"a", 0.0}}).status, ApplyStatus::kPendingDecision);
   EXPECT_EQ(pool_.early_outcomes(), 1U);
-  EXPECT_EQ(apply(made).learned, Names{"a"});
+  const ApplyResult joined = apply(made);
+  EXPECT_EQ(joined.learned, Names{"a"});
+  ASSERT_EQ(joined.joined.size(), 1U);
+  EXPECT_EQ(joined.joined[0].learned, Names{"a"});
   EXPECT_EQ(pool_.early_outcomes(), 0U);
   EXPECT_NEAR(trust("a"), kOnceWrong, 1e-15);
 }
@@ -89,7 +92,30 @@ TEST_F(OutcomeTest, EarlyOnesAreJoinedInTheOrderTheyCame) {
   apply(second);
   const ApplyResult result = apply(made);
   EXPECT_EQ(result.dropped, std::vector<Uuid>{second.id});
+  EXPECT_EQ(result.joined.size(), 1U);
   EXPECT_NEAR(trust("a"), kOnceWrong, 1e-15);
+}
+
+TEST_F(OutcomeTest, EarlyOnesThatWereTakenBackDoNotWaitAndKeepTheirPlace) {
+  const Event made = plan({{"a", "x"}, {"b", "x"}});
+  const Event back = feedback(made.id, {{"a", 0.0}, {"b", 0.0}});
+  apply(back);
+  outcome(made.id, {{"a", 1.0}});
+  apply(OutcomeReverted{.feedback = back.id, .source = ""});
+  EXPECT_EQ(pool_.waiting_outcomes(), 1U);
+  EXPECT_EQ(pool_.early_outcomes(), 3U);
+  EXPECT_EQ(Pool::restore(pool_.snapshot())->waiting_outcomes(), 1U);
+  apply(made);
+  EXPECT_EQ(pool_.waiting_outcomes(), 0U);
+  const Event other = plan({{"a", "x"}});
+  const Event again = feedback(other.id, {{"a", 0.0}});
+  apply(again);
+  apply(OutcomeReverted{.feedback = again.id, .source = ""});
+  EXPECT_EQ(pool_.early_outcomes(), 1U);
+  advance(pool_.config().pending_ms_max + 1);
+  join("c");
+  EXPECT_EQ(pool_.early_outcomes(), 0U);
+  EXPECT_EQ(pool_.waiting_outcomes(), 0U);
 }
 
 TEST_F(OutcomeTest, EarlyOneThatDoesNotFitItsDecisionIsDropped) {

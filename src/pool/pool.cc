@@ -71,12 +71,26 @@ std::int64_t Pool::time_ms() const { return state_->time_ms; }
 bool Pool::frozen() const { return state_->frozen; }
 bool Pool::needs_fold() const { return state_->needs_fold(); }
 std::vector<std::string> Pool::present_models() const { return state_->members.present_names(); }
+std::size_t Pool::known_decisions() const { return state_->decisions.size(); }
 std::size_t Pool::pending_decisions() const { return state_->decisions.pending(); }
 std::size_t Pool::early_outcomes() const { return state_->early.outcomes(); }
+std::size_t Pool::waiting_outcomes() const { return state_->early.waiting_outcomes(); }
 std::vector<FactorRow> Pool::factors() const { return state_->factors(); }
 std::vector<Alarm> Pool::alarms() const { return state_->alarms(); }
 bool Pool::knows(Uuid decision) const { return state_->decisions.find(decision) != nullptr; }
 std::optional<DecisionView> Pool::decision(Uuid id) const { return state_->view(id); }
+
+std::vector<Pool::Said> Pool::said_of(Uuid decision) const {
+  std::vector<Said> said;
+  const internal::DecisionRecord* record = state_->decisions.find(decision);
+  if (record == nullptr) return said;
+  for (std::size_t i = 0; i < record->later->feedbacks.size(); ++i) {
+    const internal::FeedbackMark& mark = record->later->feedbacks[i];
+    if (!mark.reverted || record->holds(i)) said.push_back({mark.id, mark.time_ms});
+  }
+  return said;
+}
+
 std::vector<Uuid> Pool::latest_decisions(std::size_t count) const { return state_->latest(count); }
 
 Result<double> Pool::calibrate(std::string_view model, std::string_view channel, std::string_view segment, double confidence) const {

@@ -15,18 +15,18 @@ ApplyResult PoolState::on(const OutcomeReverted& event, Context) {
 }
 
 ApplyResult PoolState::revert_feedback(Uuid feedback) {
-  const auto mark = [&](bool& reverted, bool held) -> ApplyResult {
-    if (std::exchange(reverted, true)) return changed(false);
+  const auto marked = [&](bool anew, bool held) -> ApplyResult {
+    if (!anew) return changed(false);
     return {.status = held ? ApplyStatus::kRefold : ApplyStatus::kApplied, .reverted = {feedback}};
   };
   for (const DecisionRecord& decision : decisions) {
     for (std::size_t i = 0; i < decision.later->feedbacks.size(); ++i) {
-      if (decision.later->feedbacks[i].id == feedback)
-        return mark(decisions.change(decision).later.change().feedbacks[i].reverted, decision.holds(i));
+      if (decision.later->feedbacks[i].id != feedback) continue;
+      return marked(!std::exchange(decisions.change(decision).later.change().feedbacks[i].reverted, true), decision.holds(i));
     }
   }
   for (EarlyFeedback::Entry& entry : early) {
-    if (entry.id == feedback) return mark(entry.reverted, false);
+    if (entry.id == feedback) return marked(early.take_back(entry), false);
   }
 
   if (forgotten(feedback)) {
@@ -60,7 +60,7 @@ ApplyResult PoolState::revert_source(std::string_view source) {
   for (EarlyFeedback::Entry& entry : early) {
     if (entry.verdict.source != source) continue;
     known = true;
-    if (!std::exchange(entry.reverted, true)) reverted.push_back(entry.id);
+    if (early.take_back(entry)) reverted.push_back(entry.id);
   }
   if (!known) {
     return refused(ErrorCode::kNotFound,

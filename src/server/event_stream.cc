@@ -5,9 +5,9 @@
 namespace margin::server {
 namespace {
 
-void render_outcome(JsonWriter& out, const OutcomeObserved& outcome, const ApplyResult& result) {
-  out.key("decision_id").text(outcome.decision.text()).key("status").text(name_of(result.status)).key("updated").open('[');
-  for (const std::string& model : result.learned) out.text(model);
+void render_outcome(JsonWriter& out, Uuid decision, ApplyStatus status, const std::vector<std::string>& learned) {
+  out.key("decision_id").text(decision.text()).key("status").text(name_of(status)).key("updated").open('[');
+  for (const std::string& model : learned) out.text(model);
   out.close(']');
 }
 
@@ -18,6 +18,11 @@ void render_revert(JsonWriter& out, const OutcomeReverted& revert, std::optional
   }
   out.key("feedback_id").text(revert.feedback->text());
   if (decision) out.key("decision_id").text(decision->text());
+}
+
+void render_head(JsonWriter& out, std::string_view pool, std::uint64_t offset, Uuid id, std::int64_t time_ms) {
+  out.open('{').key("pool").text(pool).key("offset").number(offset).key("id").text(id.text());
+  render_time(out, "time", time_ms);
 }
 
 std::string_view type_of(const EventBody& body) {
@@ -40,13 +45,12 @@ std::string_view type_of(const EventBody& body) {
 std::string frame_of(std::string_view pool, const service::Service::Happened& happened, std::optional<Uuid> decision) {
   const Event& event = happened.event;
   JsonWriter out;
-  out.open('{').key("pool").text(pool).key("offset").number(happened.offset).key("id").text(event.id.text());
-  render_time(out, "time", event.time_ms);
+  render_head(out, pool, happened.offset, event.id, event.time_ms);
   if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
     out.key("task_id").text(made->task).key("model").text(made->selected_model).key("p_correct").number(made->sure.p_correct);
     out.key("status").text(margin::name_of(made->sure.status)).key("abstained").flag(made->abstained);
   } else if (const auto* outcome = std::get_if<OutcomeObserved>(&event.body)) {
-    render_outcome(out, *outcome, happened.result);
+    render_outcome(out, outcome->decision, happened.result.status, happened.result.learned);
   } else if (const auto* revert = std::get_if<OutcomeReverted>(&event.body)) {
     render_revert(out, *revert, decision);
   } else if (const auto* joined = std::get_if<ModelJoined>(&event.body)) {
@@ -56,6 +60,14 @@ std::string frame_of(std::string_view pool, const service::Service::Happened& ha
   }
   out.close('}');
   return "event: " + std::string(type_of(event.body)) + "\ndata: " + out.take() + "\n\n";
+}
+
+// What became of feedback that had waited, at the place of the decision that it waited for.
+std::string frame_of(std::string_view pool, std::uint64_t offset, const Event& decision, const ApplyResult::Joined& joined) {
+  JsonWriter out;
+  render_head(out, pool, offset, joined.feedback, decision.time_ms);
+  render_outcome(out, decision.id, joined.status, joined.learned);
+  return "event: outcome\ndata: " + out.close('}').take() + "\n\n";
 }
 
 std::string frame_of(std::string_view pool, const Alarm& alarm) {
@@ -81,6 +93,9 @@ void EventStream::publish(const service::Service::Happened& happened, std::optio
     if (!wanted.caller.owns(pool.name()) || (!wanted.pool.empty() && wanted.pool != pool.name())) continue;
     const std::string shown = wanted.caller.shown(pool.name());
     client.stream.write(frame_of(shown, happened, decision));
+    for (const ApplyResult::Joined& joined : happened.result.joined) {
+      client.stream.write(frame_of(shown, happened.offset, happened.event, joined));
+    }
     for (const Alarm& alarm : pool.insight().new_alarms()) client.stream.write(frame_of(shown, alarm));
   }
 }

@@ -157,9 +157,9 @@ ServedPool* Taking::find_pool() {
     // A tenant's, for a key of none: one of no tenant may have had the id, and be too old to be taught; then it is that one's.
     std::vector<ServedPool*> own = app.service().pools_seen_by(caller.tenant);
     std::erase_if(own, [&](const ServedPool* each) { return each->tenant() != caller.tenant; });
-    const auto forgotten = app.service().has_forgotten(decision, own);
+    const auto forgotten = app.service().find_forgotten(decision, own);
     if (!forgotten) answered(refusal(forgotten.error()));
-    if (!forgotten || !*forgotten) return forgotten ? knows : nullptr;
+    if (!forgotten || *forgotten == nullptr) return forgotten ? knows : nullptr;
   } else if (app.service().find_decision(decision, "") != nullptr) {
     answered(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
     return nullptr;
@@ -199,11 +199,11 @@ void Taking::take() {
   const auto compared = pool->pool().compare(given.outcome);
   if (!compared) return refuse(*pool, refusal(as_asked(compared.error())));
   if (!compared->known) {
-    const auto forgotten = app.service().has_forgotten(given.outcome.decision, app.service().pools_seen_by(caller.tenant));
+    const auto forgotten = app.service().find_forgotten(given.outcome.decision, app.service().pools_seen_by(caller.tenant));
     if (!forgotten) return answered(refusal(forgotten.error()));
     // Nothing is written: in the log it would wait for a decision that has been.
-    if (*forgotten) {
-      pool->count_feedback(ApplyStatus::kExpired);
+    if (ServedPool* made_by = *forgotten) {
+      made_by->count_feedback(ApplyStatus::kExpired);
       return answered(receipt(app.service().new_id(), {.status = ApplyStatus::kExpired}));
     }
     if (const auto fault = gold_fault(app, given)) return refuse(*pool, refusal(*fault));

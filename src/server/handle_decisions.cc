@@ -143,7 +143,7 @@ void list_queue(App& app, const Call& call) {
   if (pool == nullptr) return;
   std::size_t count = 50;
   if (auto fault = read_limit(call.request.query, count)) return call.answer->refuse(*fault);
-  answer_rows(call, *pool, pool->insight().decisions().queue(count));
+  answer_rows(call, *pool, pool->queue(count, app.service().now_ms()));
 }
 
 void show_decision(App& app, const Call& call) {

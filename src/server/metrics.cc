@@ -93,7 +93,7 @@ void render_feedback(Page& page, const Pools& pools) {
   }
   page.head("margin_feedback_early", "gauge", "Outcomes that wait for their decision.");
   for (const auto& [name, pool] : pools) {
-    page.line("margin_feedback_early", label("pool", name), static_cast<double>(pool->pool().early_outcomes()));
+    page.line("margin_feedback_early", label("pool", name), static_cast<double>(pool->pool().waiting_outcomes()));
   }
 }
 

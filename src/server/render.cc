@@ -295,7 +295,7 @@ void render_pool(JsonWriter& out, std::string_view shown_name, const service::Se
   out.key("frozen").flag(pool.frozen()).key("models").open('[');
   for (const std::string& model : pool.present_models()) out.text(model);
   out.close(']').key("decisions").number(served.counts().decisions).key("pending").number(pool.pending_decisions());
-  out.key("early_outcomes").number(pool.early_outcomes()).key("offset").number(served.next_offset());
+  out.key("early_outcomes").number(pool.waiting_outcomes()).key("offset").number(served.next_offset());
   out.key("decision_scores");
   const auto own = served.scores().find(service::ServedPool::kDecisions);
   own == served.scores().end() ? out.null() : (render_scores(out, own->second, false), out);

@@ -110,20 +110,20 @@ std::vector<const DecisionRow*> DecisionIndex::search(const DecisionFilter& filt
   return found;
 }
 
-std::vector<const DecisionRow*> DecisionIndex::queue(std::size_t count) const {
-  std::vector<const DecisionRow*> open;
+std::vector<const DecisionRow*> DecisionIndex::queue(std::size_t count, const std::function<bool(const DecisionRow&)>& open) const {
+  std::vector<const DecisionRow*> found;
   for (const DecisionRow& row : rows_) {
-    if (row.graded == 0) open.push_back(&row);
+    if (row.graded == 0 && open(row)) found.push_back(&row);
   }
   // What is wanted graded by the audit comes first: leaving it out would bias what is learned.
   const auto first = [](const DecisionRow* a, const DecisionRow* b) {
     if ((a->wanted > 0) != (b->wanted > 0)) return a->wanted > 0;
     return a->teaches != b->teaches ? a->teaches > b->teaches : b->id < a->id;
   };
-  const std::size_t kept = std::min(count, open.size());
-  std::partial_sort(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(kept), open.end(), first);
-  open.resize(kept);
-  return open;
+  const std::size_t kept = std::min(count, found.size());
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end(), first);
+  found.resize(kept);
+  return found;
 }
 
 void DecisionIndex::for_each(const std::function<void(const DecisionRow&)>& visit) const {

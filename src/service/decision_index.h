@@ -58,8 +58,8 @@ class DecisionIndex {
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   // The newest first, at most `count`.
   [[nodiscard]] std::vector<const DecisionRow*> search(const DecisionFilter& filter, std::size_t count) const;
-  // Those without an outcome, what teaches most first.
-  [[nodiscard]] std::vector<const DecisionRow*> queue(std::size_t count) const;
+  // Those without an outcome that `open` says may still get one, what teaches most first.
+  [[nodiscard]] std::vector<const DecisionRow*> queue(std::size_t count, const std::function<bool(const DecisionRow&)>& open) const;
   void for_each(const std::function<void(const DecisionRow&)>& visit) const;
 
  private:

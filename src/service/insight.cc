@@ -46,14 +46,22 @@ void Insight::applied(const Pool& pool, const Event& event, const ApplyResult& r
   if (made != nullptr) {
     if (!same_models) meet(event, *made);
   } else if (std::holds_alternative<OutcomeObserved>(event.body)) {
-    if (ActivityStep* step = activity_.at(event.time_ms)) {
-      ++step->outcomes;
-      step->ece_stated = responses_.ece(ScoreWindow::Stage::kStated);
-      step->ece_calibrated = responses_.ece(ScoreWindow::Stage::kCalibrated);
-    }
-    if (history_.learned(pool, event.time_ms)) look_for_alarms(pool);
+    learned(pool, event.time_ms);
   } else {
     history_.somebody_new();
+  }
+}
+
+void Insight::learned(const Pool& pool, std::int64_t time_ms) {
+  count_outcome(time_ms);
+  if (history_.learned(pool, time_ms)) look_for_alarms(pool);
+}
+
+void Insight::count_outcome(std::int64_t time_ms) {
+  if (ActivityStep* step = activity_.at(time_ms)) {
+    ++step->outcomes;
+    step->ece_stated = responses_.ece(ScoreWindow::Stage::kStated);
+    step->ece_calibrated = responses_.ece(ScoreWindow::Stage::kCalibrated);
   }
 }
 

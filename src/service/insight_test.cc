@@ -229,13 +229,13 @@ TEST_F(InsightTest, TheQueueIsByWhatTeachesMostAndGradedOnesLeaveIt) {
   play(50);
   std::vector<Uuid> open;
   for (int i = 0; i < 10; ++i) open.push_back(decide());
-  auto queue = insight().decisions().queue(100);
+  auto queue = served_.queue(100, now_ms_);
   ASSERT_EQ(queue.size(), 10U);
   for (std::size_t i = 1; i < queue.size(); ++i) EXPECT_GE(queue[i - 1]->teaches, queue[i]->teaches);
   grade(open.back());
-  queue = insight().decisions().queue(100);
+  queue = served_.queue(100, now_ms_);
   EXPECT_EQ(queue.size(), 9U);
-  EXPECT_EQ(insight().decisions().queue(3).size(), 3U);
+  EXPECT_EQ(served_.queue(3, now_ms_).size(), 3U);
 }
 
 TEST_F(InsightTest, WhatIsKnownLessTeachesMore) {
@@ -266,6 +266,31 @@ TEST_F(InsightTest, ANewFoldCountsNothingTwice) {
   }
   EXPECT_EQ(settled, 80U);
   EXPECT_EQ(insight().decisions().search({.graded = true}, 100).size(), 80U);
+}
+
+TEST_F(InsightTest, AStartFromTheStateHasTheOutcomesWhenTheyCame) {
+  play(30);
+  const Uuid late = decide();
+  now_ms_ += 10 * 60'000;
+  grade(late);
+  auto restored = Pool::restore(served_.pool().snapshot());
+  ASSERT_TRUE(restored.ok());
+  const ServedPool again("p", std::move(*restored), served_.next_offset(), {});
+  std::uint32_t outcomes = 0;
+  for (std::int64_t number = kStart / Activity::kStepMs; number <= now_ms_ / Activity::kStepMs; ++number) {
+    const ActivityStep* live = insight().activity().find(number);
+    if (live == nullptr || live->outcomes == 0) continue;
+    const ActivityStep* step = again.insight().activity().find(number);
+    ASSERT_NE(step, nullptr);
+    EXPECT_EQ(step->outcomes, live->outcomes);
+    EXPECT_EQ(step->settled, live->settled);
+    EXPECT_NEAR(step->ece_stated, live->ece_stated, 1e-12);
+    EXPECT_NEAR(step->ece_calibrated, live->ece_calibrated, 1e-12);
+    outcomes += step->outcomes;
+  }
+  EXPECT_EQ(outcomes, 31U);
+  const auto scored = [&](const Insight& of) { return of.timed().at("a").sums(TimedScores::Span::kHour, now_ms_ + 55 * 60'000).count(); };
+  EXPECT_EQ(scored(again.insight()), scored(insight())) << "by when the outcome came, not its decision";
 }
 
 TEST(TimedScores, HoldTheSpanAndNoMore) {

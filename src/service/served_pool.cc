@@ -13,7 +13,10 @@ ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, c
       stamped_ms_(pool_.time_ms()),
       requests_(limits.requests),
       needs_fold_(pool_.needs_fold()) {
-  score_again();
+  for (const Told& one : told()) {
+    score(*pool_.decision(one.decision), one.feedback, one.time_ms);
+    insight_.count_outcome(one.time_ms);
+  }
 }
 
 std::int64_t ServedPool::stamp(std::int64_t clock_ms) { return stamped_ms_ = std::max(stamped_ms_, clock_ms); }
@@ -25,6 +28,8 @@ ApplyResult ServedPool::apply(std::uint64_t offset, const Event& event) {
   needs_fold_ |= result.status == ApplyStatus::kRefold;
   count(event, result);
   insight_.applied(pool_, event, result);
+  // Behind it, which makes the decision known there.
+  if (!result.joined.empty()) count_joined(event, result.joined);
   return result;
 }
 
@@ -32,13 +37,29 @@ void ServedPool::swap_state(Pool pool) {
   pool_ = std::move(pool);
   needs_fold_ = pool_.needs_fold();
   board_.forget();
-  score_again();
+  // The figures agree with the new state; that outcomes came, whatever became of them, stays counted.
+  scores_.clear();
+  insight_.forget_outcomes();
+  for (const Told& one : told()) score(*pool_.decision(one.decision), one.feedback, one.time_ms);
   insight_.agree_with(pool_);
 }
 
 void ServedPool::recall(const Record& record) {
   if (record.mark) requests_.settle(*record.mark, record.event.id);
+  if (std::holds_alternative<DecisionMade>(record.event.body)) ++counts_.decisions;
   insight_.recall(record.event);
+}
+
+void ServedPool::recalled() {
+  // Events may have been compacted away, or be more than were read, and decisions may have expired.
+  counts_.decisions = std::max<std::uint64_t>(counts_.decisions, pool_.known_decisions());
+  insight_.agree_with(pool_);
+}
+
+std::vector<const DecisionRow*> ServedPool::queue(std::size_t count, std::int64_t now_ms) const {
+  // The state forgets with its next event: feedback would be that event, and find the decision gone.
+  const std::int64_t horizon_ms = std::max(now_ms, pool_.time_ms()) - pool_.config().pending_ms_max;
+  return insight_.decisions().queue(count, [&](const DecisionRow& row) { return row.time_ms >= horizon_ms && pool_.knows(row.id); });
 }
 
 void ServedPool::count(const Event& event, const ApplyResult& result) {
@@ -60,6 +81,18 @@ void ServedPool::count(const Event& event, const ApplyResult& result) {
   }
 }
 
+// Feedback that came before its decision is to every figure what it would be had it come right after.
+void ServedPool::count_joined(const Event& decision, const std::vector<ApplyResult::Joined>& joined) {
+  for (const ApplyResult::Joined& one : joined) {
+    count_feedback(one.status);
+    const auto view = pool_.decision(decision.id);
+    if (!view || one.status != ApplyStatus::kApplied) continue;
+    ++counts_.lag_count;
+    score(*view, one.feedback, decision.time_ms);
+    insight_.learned(pool_, decision.time_ms);
+  }
+}
+
 void ServedPool::score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
   insight_.graded(decision, feedback, time_ms);
   bool selected = false;
@@ -72,20 +105,13 @@ void ServedPool::score(const DecisionView& decision, Uuid feedback, std::int64_t
   }
 }
 
-// From what the pool itself remembers: after a start and after a new fold the figures agree with the state.
-void ServedPool::score_again() {
-  scores_.clear();
-  insight_.forget_outcomes();
+std::vector<ServedPool::Told> ServedPool::told() const {
+  std::vector<Told> all;
   for (const Uuid id : pool_.latest_decisions(10 * ScoreWindow::kWindow)) {
-    const auto decision = pool_.decision(id);
-    std::vector<Uuid> feedbacks;
-    for (const ResponseView& response : decision->responses) {
-      if (response.feedback && std::find(feedbacks.begin(), feedbacks.end(), *response.feedback) == feedbacks.end()) {
-        feedbacks.push_back(*response.feedback);
-      }
-    }
-    for (const Uuid feedback : feedbacks) score(*decision, feedback, decision->time_ms);
+    for (const Pool::Said& said : pool_.said_of(id)) all.push_back({said.time_ms, id, said.feedback});
   }
+  std::stable_sort(all.begin(), all.end(), [](const Told& a, const Told& b) { return a.time_ms < b.time_ms; });
+  return all;
 }
 
 }  // namespace margin::service

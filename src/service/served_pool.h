@@ -25,7 +25,7 @@ namespace margin::service {
 inline constexpr std::size_t kApplyStatuses = 8;
 
 struct PoolCounts {
-  std::uint64_t decisions = 0;
+  std::uint64_t decisions = 0;  // with those from before this server started, as far as state and end of the log tell
   std::uint64_t abstained = 0;
   std::array<std::uint64_t, 4> by_status{};              // of decisions, by TrustStatus
   std::array<std::uint64_t, kApplyStatuses> feedback{};  // by ApplyStatus, as it was answered
@@ -58,11 +58,13 @@ class ServedPool {
   [[nodiscard]] const std::map<std::string, ScoreWindow, std::less<>>& scores() const { return scores_; }
 
   [[nodiscard]] const Insight& insight() const { return insight_; }
+  // Decisions whose outcome would be learned from now, what teaches most first.
+  [[nodiscard]] std::vector<const DecisionRow*> queue(std::size_t count, std::int64_t now_ms) const;
   // The factors as they were at most a moment ago (service/factor_board.h).
   [[nodiscard]] const std::vector<FactorRow>& factor_board() { return board_.rows(pool_, next_offset_, std::chrono::steady_clock::now()); }
   // What the log tells of the time before this server started, in its order; then once recalled().
   void recall(const Record& record);
-  void recalled() { insight_.agree_with(pool_); }
+  void recalled();
 
   // The time for the next event: the clock's, but never before an earlier event of this pool.
   [[nodiscard]] std::int64_t stamp(std::int64_t clock_ms);
@@ -95,8 +97,15 @@ class ServedPool {
 
  private:
   void count(const Event& event, const ApplyResult& result);
+  void count_joined(const Event& decision, const std::vector<ApplyResult::Joined>& joined);
   void score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms);
-  void score_again();
+  // What the state remembers of the latest decisions, in the order in which it was said.
+  struct Told {
+    std::int64_t time_ms = 0;
+    Uuid decision;
+    Uuid feedback;
+  };
+  [[nodiscard]] std::vector<Told> told() const;
 
   std::string name_;
   Pool pool_;

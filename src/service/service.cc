@@ -239,16 +239,16 @@ ServedPool* Service::find_decision(Uuid decision, std::string_view tenant) const
   return of_another;
 }
 
-Result<bool> Service::has_forgotten(Uuid decision, const std::vector<ServedPool*>& pools) {
-  for (const ServedPool* pool : pools) {
+Result<ServedPool*> Service::find_forgotten(Uuid decision, const std::vector<ServedPool*>& pools) {
+  for (ServedPool* pool : pools) {
     if (pool->pool().knows(decision)) continue;
     auto record = log_.find(pool->name(), decision);
     if (!record) return record.error();
     // What is in the log and has not been applied yet is about to be known.
     const bool applied = *record && (*record)->offset < pool->next_offset();
-    if (applied && std::holds_alternative<DecisionMade>((*record)->event.body)) return true;
+    if (applied && std::holds_alternative<DecisionMade>((*record)->event.body)) return pool;
   }
-  return false;
+  return nullptr;
 }
 
 Uuid Service::new_id(std::int64_t now_ms) {

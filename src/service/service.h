@@ -111,8 +111,8 @@ class Service {
 
   // The pool in which early feedback waits for a decision.
   [[nodiscard]] ServedPool* find_awaiting(Uuid decision, std::string_view tenant) const;
-  // Whether one of `pools` made this decision and remembers it no longer. Asks the log of each. Errors are the log's.
-  [[nodiscard]] Result<bool> has_forgotten(Uuid decision, const std::vector<ServedPool*>& pools);
+  // The one of `pools` that made this decision and remembers it no longer; nullptr: none did. Asks the log of each. Errors are the log's.
+  [[nodiscard]] Result<ServedPool*> find_forgotten(Uuid decision, const std::vector<ServedPool*>& pools);
 
   // An event for `pool` with a new id and the time, or the caller's.
   template <class Body>

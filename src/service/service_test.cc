@@ -24,6 +24,33 @@ TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
   EXPECT_EQ(pool().scores().at("a").count(), 20U);
 }
 
+TEST_F(ServiceTest, DecisionsOfBeforeTheStartAreCountedAsFarAsLogAndStateTell) {
+  teach_often(6);
+  open();
+  EXPECT_EQ(pool().counts().decisions, 6U);
+  decide();
+  EXPECT_EQ(pool().counts().decisions, 7U);
+  compact(9);
+  open();
+  EXPECT_EQ(pool().counts().decisions, 7U) << "the state knows them all, the log the last three";
+}
+
+TEST_F(ServiceTest, TheQueueOffersNothingThatHasExpired) {
+  const std::int64_t wait_ms = 86'400;
+  ASSERT_TRUE(commit(PoolConfigured{.pending_ms_max = wait_ms, .decisions_max = 2}).ok());
+  const auto queue = [this] { return pool().queue(10, clock_ms_).size(); };
+  for (int i = 0; i < 3; ++i) decide();
+  EXPECT_EQ(queue(), 2U) << "the oldest has made room";
+  clock_ms_ += wait_ms;
+  EXPECT_EQ(queue(), 2U);
+  clock_ms_ += 1;
+  EXPECT_EQ(pool().pool().pending_decisions(), 2U) << "nothing has happened since";
+  EXPECT_EQ(queue(), 0U);
+  const Uuid last = decide();
+  ASSERT_EQ(queue(), 1U);
+  EXPECT_EQ(pool().queue(10, clock_ms_)[0]->id, last);
+}
+
 TEST_F(ServiceTest, ErasedTextsAreInNeitherLogNorMemoryAndTheStateStays) {
   std::vector<Uuid> ids;
   for (int i = 0; i < 3; ++i) {

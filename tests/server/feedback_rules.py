@@ -329,6 +329,69 @@ class Waiting(FeedbackTest):
         server.decide(ASKED, decision_id=mine)
         self.assertEqual(self.outcomes(server, mine), {"a": 0, "c": 0})
 
+    def test_feedback_that_found_its_decision_is_in_every_figure(self):
+        server = self.serve()
+        mine = str(uuid.uuid4())
+        early = server.post("/v1/feedback", {"decision_id": mine, "outcome": 1}).json["feedback_id"]
+        connection = server.fresh()
+        connection.request("GET", "/v1/events?pool=default")
+        stream = connection.getresponse()
+        server.decide(ASKED, decision_id=mine)
+
+        def shown():
+            row = server.get("/v1/decisions?graded=true").json["decisions"]
+            metrics = server.get("/metrics").body.decode()
+            return {"listed": [(d["decision_id"], d["graded"], d["outcome"]) for d in row],
+                    "queue": server.get("/v1/pools/default/queue").json["decisions"],
+                    "models": {m: s["outcomes"] for m, s in server.get("/v1/pools/default/calibration").json["models"].items()},
+                    "samples": [line for line in metrics.splitlines() if line.startswith("margin_calibration_samples")],
+                    "settled": sum(server.get("/v1/pools/default/activity").json["settled"])}
+
+        live = shown()
+        self.assertEqual((live["listed"], live["queue"]), ([(mine, 2, 1)], []))
+        self.assertEqual((live["models"], live["settled"]), ({"a": 1, "c": 1}, 1))
+        self.assertTrue(live["samples"])
+        self.assertEqual(sum(server.get("/v1/pools/default/activity").json["outcomes"]), 1)
+        metrics = server.get("/metrics").body.decode()
+        for line in ('margin_feedback_total{pool="default",result="pending_decision"} 1\n', 'margin_feedback_total{pool="default",result="applied"} 1\n',
+                     'margin_feedback_lag_seconds_count{pool="default"} 1\n'):
+            self.assertIn(line, metrics)
+        server.put("/v1/pools/default/models/z")  # so that the stream has an end to read to
+        seen = []
+        while "event: joined" not in seen:
+            seen.append(stream.readline().decode().strip())
+        connection.close()
+        told = json.loads(seen[seen.index("event: outcome") + 1].split("data: ")[1])
+        self.assertLess(seen.index("event: decision"), seen.index("event: outcome"))
+        self.assertEqual((told["id"], told["decision_id"], told["status"], told["updated"]), (early, mine, "applied", ["a", "c"]))
+        server.kill()
+        server = self.serve()
+        self.assertEqual(shown(), live)
+
+    def test_feedback_waits_until_it_is_taken_back_or_found_its_decision_elsewhere(self):
+        server = self.serve()
+        server.put("/v1/pools/law", {})
+
+        def waiting():
+            metric = next(line for line in server.get("/metrics").body.decode().splitlines() if line.startswith('margin_feedback_early{pool="default"}'))
+            return server.get("/v1/pools/default").json["early_outcomes"], int(metric.split()[-1])
+
+        back, moved, stays = (str(uuid.uuid4()) for _ in range(3))
+        said = [server.post("/v1/feedback", {"decision_id": decision, "outcomes": {"a": 1, "b": 0}}).json["feedback_id"] for decision in (back, moved, stays)]
+        self.assertEqual(waiting(), (6, 6))
+        for _ in range(2):  # taken back once, however often it is asked for
+            server.post("/v1/feedback/revert", {"feedback_id": said[0]})
+            self.assertEqual(waiting(), (4, 4))
+        server.decide(ASKED, decision_id=moved, pool="law")
+        self.assertEqual(waiting(), (2, 2))
+        server.kill()
+        server = self.serve()
+        self.assertEqual(waiting(), (2, 2))
+        for decision in (back, stays):
+            server.decide(ASKED, decision_id=decision)
+        self.assertEqual(waiting(), (0, 0))
+        self.assertEqual((self.outcomes(server, back), self.outcomes(server, stays)), ({}, {"a": 1, "b": 0}))
+
     def test_feedback_without_a_pool_joins_its_decision_in_any_of_them(self):
         server = self.serve()
         server.put("/v1/pools/law", {})
@@ -358,6 +421,16 @@ class Waiting(FeedbackTest):
         self.assertEqual(self.offset(server), before, "nothing was written")
         self.assertEqual(server.post("/v1/feedback", {"decision_id": made[-1], "outcome": 1}).json["status"], "applied")
         self.assertEqual(server.post("/v1/feedback", {"decision_id": str(uuid.uuid4()), "outcome": 1}).json["status"], "pending_decision")
+
+    def test_expired_feedback_is_counted_where_its_decision_was(self):
+        server = self.serve(config="[limits]\npending = 1\n")
+        server.put("/v1/pools/law", {})
+        made = [server.decide(ASKED, pool="law")["decision_id"] for _ in range(3)][0]
+        for named in ({}, {"pool": "default"}, {"pool": "law"}):
+            self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1, **named}).json["status"], "expired")
+        metrics = server.get("/metrics").body.decode()
+        for pool, count in (("law", 3), ("default", 0)):
+            self.assertIn(f'margin_feedback_total{{pool="{pool}",result="expired"}} {count}\n', metrics)
 
     def test_a_long_batch_of_the_unknown_is_answered_in_order(self):
         server = self.serve()

@@ -20,6 +20,7 @@ class Insight(ServerTest):
     def check(self, server, played):
         models = server.get("/v1/pools/default/models").json
         self.assertEqual(models["decisions"], len(played))
+        self.assertEqual(server.get("/v1/pools/default").json["decisions"], len(played))
         for row in models["models"]:
             name = row["model"]
             self.assertEqual(row["responses"], len(played))
@@ -52,7 +53,16 @@ class Insight(ServerTest):
         self.assertEqual((sum(activity["decisions"]), sum(activity["outcomes"]), sum(activity["settled"])), (60, 30, 30))
         self.assertEqual({len(v) for v in activity.values() if isinstance(v, list)}, {len(activity["decisions"])})
         server.kill()
-        self.check(self.serve(), played)
+        server = self.serve()
+        self.check(server, played)
+        again = server.get("/v1/pools/default/activity").json
+        steps = len(activity["outcomes"])
+        for key in ("decisions", "outcomes", "settled"):
+            self.assertEqual(again[key][:steps], activity[key], key)
+        for key in ("ece_stated", "ece_calibrated", "promised_error", "realised_error"):
+            for now, before in zip(again[key][:steps], activity[key]):
+                self.assertEqual(now is None, before is None, key)
+                self.assertAlmostEqual(now or 0, before or 0, places=9, msg=key)
 
     def test_decisions_are_found(self):
         server = self.serve()
@@ -74,6 +84,12 @@ class Insight(ServerTest):
         self.assertEqual([d["teaches"] for d in queue], sorted((d["teaches"] for d in queue), reverse=True))
         server.post("/v1/feedback", {"decision_id": queue[0]["decision_id"], "correct_answer": "x"})
         self.assertNotIn(queue[0]["decision_id"], [d["decision_id"] for d in server.get("/v1/pools/default/queue").json["decisions"]])
+
+    def test_the_queue_offers_nothing_that_has_expired(self):
+        server = self.serve(config="[limits]\npending = 2\n")
+        self.play(server, 9)  # Task 8 is graded, those before 7 have made room
+        queue = server.get("/v1/pools/default/queue").json["decisions"]
+        self.assertEqual([d["task_id"] for d in queue], ["Task 7"])
 
     def test_windows_and_history_hold_what_was_learned(self):
         server = self.serve()

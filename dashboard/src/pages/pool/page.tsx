@@ -75,7 +75,7 @@ function Figures({ pool }: { pool: Pool }) {
   const gain = scores ? scores.calibrated.ece - scores.stated.ece : null;
   return (
     <dl className="stats">
-      <Stat label="Decisions per minute" value={rate(pool.decisions_per_minute)} note={`${count(pool.decisions)} since the start`} />
+      <Stat label="Decisions per minute" value={rate(pool.decisions_per_minute)} note={`${count(pool.decisions)} so far`} />
       <Stat
         label="Accuracy of decisions"
         value={percent(pool.decision_scores?.accuracy)}
