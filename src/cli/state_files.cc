@@ -39,9 +39,10 @@ bool is_state_file(const std::string& path) {
 Result<StateFile> read_state_file(const std::string& path) {
   const auto bytes = file::read(path, kStateBytesMax);
   if (!bytes) return bytes.error();
+  // A slip in a name is bad input; a state that is damaged is a failure.
+  if (!bytes->starts_with(kStateFileMagic)) return {ErrorCode::kInvalidArgument, named(path) + ": not a state file"};
   auto state = decode_state_file(*bytes);
-  // Whatever is wrong with it, it is what was asked for that is wrong.
-  if (!state) return {ErrorCode::kInvalidArgument, named(path) + ": " + state.error().message};
+  if (!state) return {state.error().code, named(path) + ": " + state.error().message};
   return state;
 }
 

@@ -119,11 +119,11 @@ http::ListenOptions listen_options(const config::Server& server, const config::A
   return {.address = address.host, .port = address.port, .certificate_file = server.tls_certificate, .key_file = server.tls_key};
 }
 
-Result<std::unique_ptr<trace::Tracer>> make_tracer(http::Loop& loop, const config::Trace& wanted, const config::Environment& environment,
+Result<std::unique_ptr<trace::Tracer>> make_tracer(http::Loop& loop, const config::Config& config, const config::Environment& environment,
                                                    const std::string& version, std::function<void(const std::string&)> complain) {
-  trace::Configured configured{.endpoint = wanted.endpoint, .service = wanted.service, .sample = wanted.sample};
-  if (!wanted.headers.empty()) {
-    auto headers = config::resolve_secret(wanted.headers, environment);
+  trace::Configured configured{.endpoint = config.trace.endpoint, .service = config.trace.service, .sample = config.trace.sample};
+  if (!config.trace.headers.empty()) {
+    auto headers = config::resolve_secret(config.trace.headers, environment);
     if (!headers) return Error{headers.error().code, "trace.headers: " + headers.error().message};
     configured.headers = std::move(*headers);
   }
@@ -157,7 +157,7 @@ class Daemon {
     if (!service) return service.error();
     service_ = std::move(*service);
     if (Status configured = gateway_.configure(config_, options_.environment); !configured) return configured;
-    auto tracer = make_tracer(loop_, config_.trace, options_.environment, options_.version,
+    auto tracer = make_tracer(loop_, config_, options_.environment, options_.version,
                               [this](const std::string& message) { journal_.warning(message); });
     if (!tracer) return tracer.error();
     tracer_ = std::move(*tracer);
@@ -361,7 +361,7 @@ Status check(const config::Config& config, const config::Environment& environmen
     if (const Status configured = gateway::Gateway(loop, random_seed()).configure(alone, environment); !configured)
       note(configured.error());
   }
-  if (const auto tracer = make_tracer(loop, config.trace, environment, "", [](const std::string&) {}); !tracer) note(tracer.error());
+  if (const auto tracer = make_tracer(loop, config, environment, "", [](const std::string&) {}); !tracer) note(tracer.error());
   const auto main = listen_options(config.server, *config::parse_address(config.server.listen));
   if (const Status found = http::check_certificates(main); !found) note(found.error());
   if (const auto keys = access::KeyRing::load(config::keys_file(config)); !keys) {

@@ -104,7 +104,7 @@ class StateCommands(unittest.TestCase):
         self.margin("export", "store.db", "--out", "state")
         before = sorted(os.listdir(self.folder.name))
         self.assertIn("trust: got 0, expected", self.margin("import", "state", "new.db", "--trust", "0", code=2))
-        self.assertIn("--pool: got x/y z, expected", self.margin("import", "state", "new.db", "--pool", "x/y z", code=2))
+        self.assertIn('--pool: got the name "x/y z", expected', self.margin("import", "state", "new.db", "--pool", "x/y z", code=2))
         self.assertIn("trust", self.margin("import", "state", "store.db", "--pool", "new", "--trust", "2", code=2))
         self.assertEqual(sorted(os.listdir(self.folder.name)), before)
         self.assertEqual(sorted(self.pools()), ["default", "law"])
