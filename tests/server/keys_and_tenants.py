@@ -260,6 +260,29 @@ class Keys(ServerTest):
         self.assertEqual(server.get("/v1/pools/law", key=keys["bolt"]).status, 404)
         self.assertEqual(server.get("/v1/pools/acme%2Flaw", key=keys["bolt"]).status, 400)
 
+    def test_who_is_of_no_tenant_names_the_pools_of_all(self):
+        own = self.key("--name", "own", "--scope", "decide,feedback,read,admin")
+        acme, bolt = (self.key("--name", tenant, "--scope", "decide,feedback,read,admin", "--tenant", tenant) for tenant in ("acme", "bolt"))
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=acme).json["decision_id"]
+        listed = [p["pool"] for p in server.get("/v1/pools", key=own).json["pools"]]
+        self.assertEqual(listed, ["acme/default", "default"])
+        for part in ("", "/factors", "/calibration", "/alarms", "/activity", "/heat", "/models", "/pairs", "/queue", "/state", "/history?band=0"):
+            self.assertEqual(server.get("/v1/pools/acme%2Fdefault" + part, key=own).status, 200, part)
+            self.assertEqual(server.get("/v1/pools/acme%2Fdefault" + part, key=bolt).status, 400, part)
+        self.assertEqual(server.get("/v1/pools/acme%2Fdefault", key=own).json["pool"], "acme/default")
+        found = server.get("/v1/decisions?pool=acme/default", key=own).json["decisions"]
+        self.assertEqual([(d["decision_id"], d["pool"]) for d in found], [(made, "acme/default")])
+        said = server.post("/v1/feedback", {"decision_id": made, "outcome": 1, "pool": "acme/default"}, key=own).json["feedback_id"]
+        reverted = server.post("/v1/feedback/revert", {"feedback_id": said, "pool": "acme/default"}, key=own)
+        self.assertEqual((reverted.status, reverted.json["reverted"]), (200, [said]))
+        self.assertTrue(server.post("/v1/pools/acme%2Fdefault/freeze", key=own).json["frozen"])
+        self.assertEqual(server.put("/v1/pools/acme%2Flaw", {}, key=own).json["pool"], "acme/law")
+        self.assertEqual([p["pool"] for p in server.get("/v1/pools", key=acme).json["pools"]], ["default", "law"])
+        for name in ("acme%2Fa%2Fb", "%2Flaw", "acme%2F", "ACME%2Flaw", "t" * 33 + "%2Flaw", "acme%2F" + "p" * 65):
+            self.assertEqual(server.put("/v1/pools/" + name, {}, key=own).status, 400, name)
+        self.assertEqual(server.get("/v1/pools/nobody%2Flaw", key=own).status, 404)
+
     def test_reading_the_default_pool_of_a_tenant_makes_nothing(self):
         key = self.key("--name", "k", "--scope", "read,admin,decide", "--tenant", "acme")
         everybody = self.key("--name", "all", "--scope", "read")
