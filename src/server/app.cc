@@ -116,10 +116,10 @@ void App::handle(const http::Request& request, http::Reply reply, Audience audie
   if (const auto keys = std::count_if(request.headers.begin(), request.headers.end(), names_key); keys > 1) {
     return call.answer->send(refusal(400, "invalid_value", "Idempotency-Key: got " + std::to_string(keys) + " of them, expected one"));
   }
-  if (const auto key = request.header("Idempotency-Key"); key && key->size() > kIdempotencyKeyBytesMax) {
+  if (const auto key = request.header("Idempotency-Key"); key && (key->empty() || key->size() > kIdempotencyKeyBytesMax)) {
     return call.answer->send(refusal(
         400, "invalid_value",
-        "Idempotency-Key: got " + std::to_string(key->size()) + " bytes, expected at most " + std::to_string(kIdempotencyKeyBytesMax)));
+        "Idempotency-Key: got " + std::to_string(key->size()) + " bytes, expected 1 to " + std::to_string(kIdempotencyKeyBytesMax)));
   }
   matched.route->handle(*this, call);
 }

@@ -298,6 +298,11 @@ class Repeating(FeedbackTest):
         self.assertEqual((say(1).json["status"], say(1).json["feedback_id"]), ("duplicate", first["feedback_id"]))
         self.assertEqual(say(0).status, 422, "another body")
 
+    def test_a_key_without_a_letter_is_refused(self):
+        refused = self.serve().post("/v1/decide", {"responses": [{"model": "a"}]}, headers={"Idempotency-Key": ""})
+        self.assertEqual(refused.status, 400)
+        self.assertIn("expected 1 to 255", refused.error["message"])
+
     def test_two_keys_for_one_request_are_refused(self):
         server = self.serve()
         connection = server.fresh()
