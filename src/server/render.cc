@@ -107,8 +107,11 @@ void render_response(JsonWriter& out, const RecordedResponse& response, ChannelP
     if (response.abstained) out.key("abstained").flag(true);
     to = out.begin(kFiguresMax);
   }
-  if (!response.confidence) {
-    out.key("stated").null().key("calibrated").null().close('}');
+  // Who has no confidence, or abstains, is not calibrated.
+  if (!response.confidence || response.abstained) {
+    out.key("stated");
+    response.confidence ? out.number(*response.confidence) : out.null();
+    out.key("calibrated").null().close('}');
     return;
   }
   to = write_figures(to, response);

@@ -35,6 +35,14 @@ class Decide(ServerTest):
         self.assertEqual(looked_up["task_id"], "t1")
         self.assertEqual(looked_up["outcomes"], [])
 
+    def test_who_abstains_is_not_calibrated(self):
+        server = self.serve()
+        asked = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}, {"model": "b", "answer": "x", "confidence": 0.75, "abstained": True}]}
+        decision = server.post("/v1/decide", asked).json
+        expected = {"model": "b", "channel": "verbalized", "abstained": True, "stated": 0.75, "calibrated": None}
+        for told in (decision, server.get("/v1/decisions/" + decision["decision_id"]).json):
+            self.assertEqual(told["responses"][1], expected)
+
     def test_every_answer_says_what_it_took(self):
         server = self.serve()
         decision = server.decide(ASKED)["decision_id"]
