@@ -138,6 +138,7 @@ struct ResponseView {
   std::string segment;
   std::uint32_t answer = kNoAnswer;
   bool usable = false;   // has a confidence and did not abstain
+  bool part = false;     // and its model was present: calibrated
   bool learned = false;  // its outcome taught the calibrator
   double confidence = 0.0;
   double calibrated = 0.0;

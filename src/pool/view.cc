@@ -19,6 +19,7 @@ std::optional<DecisionView> PoolState::view(Uuid id) const {
     shown.segment = cells[response.cell].segment;
     shown.answer = response.answer;
     shown.usable = response.usable;
+    shown.part = response.part;
     shown.learned = response.learned;
     shown.confidence = response.confidence;
     shown.calibrated = response.calibrated;

@@ -97,7 +97,7 @@ bool Insight::same_as_latest(const DecisionMade& decision) {
 
 void Insight::graded(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
   for (const ResponseView& response : decision.responses) {
-    if (!response.outcome || response.feedback != feedback || !response.usable) continue;
+    if (!response.outcome || response.feedback != feedback || !response.part) continue;
     const Scored scored{response.confidence, response.calibrated, *response.outcome};
     responses_.add(scored);
     timed_[response.model].add(time_ms, scored);

@@ -106,7 +106,7 @@ void ServedPool::count_joined(const Event& decision, const std::vector<ApplyResu
 void ServedPool::score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
   insight_.graded(decision, feedback, time_ms);
   for (const ResponseView& response : decision.responses) {
-    if (!response.outcome || response.feedback != feedback || !response.usable) continue;
+    if (!response.outcome || response.feedback != feedback || !response.part) continue;
     scores_[response.model].add({response.confidence, response.calibrated, *response.outcome});
   }
   if (decision.settled_by == feedback) scores_[std::string(kDecisions)].add({decision.p_correct, decision.p_correct, *decision.outcome});
