@@ -409,6 +409,20 @@ class Keys(ServerTest):
             self.assertEqual(codes.count(200), 3, "beside the first")
             self.assertEqual(say(key, 1).json["status"], "pending_decision" if early else "applied")
 
+    def test_keys_without_weight_take_half_of_the_places_of_a_decision_together(self):
+        key = self.key("--name", "app", "--scope", "decide,feedback")
+        readers = [self.key("--name", f"reader {i}", "--scope", "feedback", "--weight", "0") for i in range(129)]
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=key).json["decision_id"]
+        lines = "\n".join(json.dumps({"decision_id": made, "outcome": i / 4}) for i in range(4)).encode()
+        say = lambda key: [json.loads(line) for line in server.post("/v1/feedback/batch", raw=lines, key=key).body.splitlines()]
+        codes = [one["code"] for reader in readers[:128] for one in say(reader)]
+        self.assertEqual(codes, [200] * 512)
+        beyond = say(readers[128])
+        self.assertEqual([(one["code"], one["error"]["code"]) for one in beyond], [(422, "limit_exceeded")] * 4)
+        self.assertIn("512 times in all", beyond[0]["error"]["message"])
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=key).json["status"], "applied")
+
     def test_no_key_takes_all_places_of_a_decision(self):
         key, greedy = (self.key("--name", name, "--scope", "decide,feedback,read") for name in ("app", "greedy"))
         server = self.serve(config="[pools.default]\nsource_share_max = 0.5\n")
