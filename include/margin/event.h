@@ -78,7 +78,7 @@ struct RecordedResponse {
   std::uint32_t answer = kNoAnswer;  // group among the decision's answers
   std::string answer_text;           // what the pool's privacy setting keeps; may be empty
   bool abstained = false;            // recorded, never learned from
-  double calibrated = 0.0;           // meaningful when usable
+  double calibrated = 0.0;           // meaningful when was_calibrated()
   double audit = 0.0;                // not 0: wanted graded although not selected, chosen with this chance (margin/audit.h)
 
   // Why, for people. Nothing is learned from it.
@@ -90,6 +90,13 @@ struct RecordedResponse {
 
   bool operator==(const RecordedResponse&) const = default;
 };
+
+// Whether it was calibrated. Who states nothing, abstains, or whose model has left the pool was not: what it is worth is not known.
+[[nodiscard]] inline bool was_calibrated(const RecordedResponse& response) {
+  if (!response.confidence || response.abstained) return false;
+  // Worth 0 of a positive confidence is a factor of 0.
+  return !(response.calibrated == 0.0 && response.factor == 1.0 && *response.confidence > 0.0);
+}
 
 // Without this model another answer would have been selected.
 struct DecisiveModel {

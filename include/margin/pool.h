@@ -138,6 +138,7 @@ struct ResponseView {
   std::string segment;
   std::uint32_t answer = kNoAnswer;
   bool usable = false;   // has a confidence and did not abstain
+  bool part = false;     // and its model was present: calibrated
   bool learned = false;  // its outcome taught the calibrator
   double confidence = 0.0;
   double calibrated = 0.0;
@@ -155,6 +156,9 @@ struct DecisionView {
   std::int64_t time_ms = 0;
   std::uint32_t selected = kNoAnswer;
   double p_correct = 0.0;  // as promised when it was made
+  // Of the decision itself: what the first feedback that graded a response with the selected answer said of those, the largest.
+  std::optional<double> outcome;
+  std::optional<Uuid> settled_by;  // that feedback
   std::vector<ResponseView> responses;
 };
 
@@ -217,6 +221,9 @@ class Pool {
   // numbers is the same, other numbers for the same contradict, and two forms cannot be compared before the decision is known.
   [[nodiscard]] Result<Comparison> compare(const OutcomeObserved& outcome) const;
 
+  // Whether two feedbacks of one known decision say different things of one of its responses; false where either does not fit it.
+  [[nodiscard]] bool contradict(const OutcomeObserved& one, const OutcomeObserved& other) const;
+
   // Feedback that waits in another pool for a decision that was made in this one: what it says here, as grades, or why it does not fit
   // (errors as for resolve). First come first; without what was taken back.
   struct TakenOver {
@@ -262,6 +269,12 @@ class Pool {
     std::int64_t time_ms = 0;  // of the event that recorded it: the decision's, where the feedback came first
   };
   [[nodiscard]] std::vector<Said> said_of(Uuid decision) const;
+  // The same of all known decisions together, in the order in which it was said: the latest `count`. Looks at every known decision.
+  struct SaidOf {
+    Uuid decision;
+    Said said;
+  };
+  [[nodiscard]] std::vector<SaidOf> latest_said(std::size_t count) const;
   // The newest `count` decisions, oldest first.
   [[nodiscard]] std::vector<Uuid> latest_decisions(std::size_t count) const;
 

@@ -17,6 +17,19 @@ struct Pool::State : internal::PoolState {
   explicit State(internal::PoolState&& state) : PoolState(std::move(state)) {}
 };
 
+namespace {
+
+// What was said of a decision, without what was taken back, unless the state still holds it.
+template <class Visit>
+void for_each_said(const internal::DecisionRecord& record, const Visit& visit) {
+  for (std::size_t i = 0; i < record.later->feedbacks.size(); ++i) {
+    const internal::FeedbackMark& mark = record.later->feedbacks[i];
+    if (!mark.reverted || record.holds(i)) visit(mark);
+  }
+}
+
+}  // namespace
+
 Pool::Pool() : state_(std::make_unique<State>()) {}
 Pool::Pool(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Pool::~Pool() = default;
@@ -82,13 +95,41 @@ std::optional<DecisionView> Pool::decision(Uuid id) const { return state_->view(
 
 std::vector<Pool::Said> Pool::said_of(Uuid decision) const {
   std::vector<Said> said;
-  const internal::DecisionRecord* record = state_->decisions.find(decision);
-  if (record == nullptr) return said;
-  for (std::size_t i = 0; i < record->later->feedbacks.size(); ++i) {
-    const internal::FeedbackMark& mark = record->later->feedbacks[i];
-    if (!mark.reverted || record->holds(i)) said.push_back({mark.id, mark.time_ms});
+  if (const internal::DecisionRecord* record = state_->decisions.find(decision)) {
+    for_each_said(*record, [&](const internal::FeedbackMark& mark) { said.push_back({mark.id, mark.time_ms}); });
   }
   return said;
+}
+
+std::vector<Pool::SaidOf> Pool::latest_said(std::size_t count) const {
+  std::vector<SaidOf> all;
+  const auto earlier = [](const SaidOf& a, const SaidOf& b) { return a.said.time_ms < b.said.time_ms; };
+  // Of one decision it comes in its order, and decisions do.
+  const auto keep_latest = [&] {
+    std::stable_sort(all.begin(), all.end(), earlier);
+    if (all.size() > count) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(count));
+  };
+  for (const internal::DecisionRecord& record : state_->decisions) {
+    for_each_said(record, [&](const internal::FeedbackMark& mark) { all.push_back({record.id, {mark.id, mark.time_ms}}); });
+    if (all.size() >= 2 * count + internal::kFeedbacksMax) keep_latest();
+  }
+  keep_latest();
+  return all;
+}
+
+bool Pool::contradict(const OutcomeObserved& one, const OutcomeObserved& other) const {
+  const internal::DecisionRecord* decision = state_->decisions.find(one.decision);
+  if (decision == nullptr || one.decision != other.decision) return false;
+  const auto outcomes = [&](const OutcomeObserved& said) {
+    return internal::outcomes_of(internal::verdict_of(said, decision->kind), *decision, state_->members, state_->cells);
+  };
+  const auto a = outcomes(one);
+  const auto b = outcomes(other);
+  if (!a || !b) return false;
+  for (std::size_t i = 0; i < a->size(); ++i) {
+    if ((*a)[i] == (*a)[i] && (*b)[i] == (*b)[i] && (*a)[i] != (*b)[i]) return true;
+  }
+  return false;
 }
 
 std::vector<Uuid> Pool::latest_decisions(std::size_t count) const { return state_->latest(count); }

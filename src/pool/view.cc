@@ -1,5 +1,6 @@
 // What a pool knows of its decisions, for those who show them.
 #include <algorithm>
+#include <limits>
 
 #include "pool/state.h"
 
@@ -10,6 +11,7 @@ std::optional<DecisionView> PoolState::view(Uuid id) const {
   if (record == nullptr) return std::nullopt;
   DecisionView view{.id = record->id, .time_ms = record->time_ms, .selected = record->selected, .p_correct = record->p_correct};
   view.responses.reserve(record->responses.size());
+  std::uint32_t first = std::numeric_limits<std::uint32_t>::max();  // of the feedbacks that graded the selected answer
   for (const DecisionRecord::Response& response : record->responses) {
     ResponseView& shown = view.responses.emplace_back();
     shown.model = members[response.model].name;
@@ -17,12 +19,18 @@ std::optional<DecisionView> PoolState::view(Uuid id) const {
     shown.segment = cells[response.cell].segment;
     shown.answer = response.answer;
     shown.usable = response.usable;
+    shown.part = response.part;
     shown.learned = response.learned;
     shown.confidence = response.confidence;
     shown.calibrated = response.calibrated;
     if (!response.graded()) continue;
-    shown.outcome = record->outcome_of(response).value;
-    shown.feedback = record->later->feedbacks[record->outcome_of(response).feedback].id;
+    const DecisionRecord::Outcome& outcome = record->outcome_of(response);
+    shown.outcome = outcome.value;
+    shown.feedback = record->later->feedbacks[outcome.feedback].id;
+    if (!record->supports(response) || outcome.feedback > first) continue;
+    view.outcome = outcome.feedback < first ? outcome.value : std::max(*view.outcome, outcome.value);
+    view.settled_by = shown.feedback;
+    first = outcome.feedback;
   }
   return view;
 }

@@ -28,6 +28,42 @@ TEST_F(PoolTest, ADecisionShowsItsOutcomesAndTheFeedbackTheyCameFrom) {
   EXPECT_FALSE(view->responses[2].usable);
 }
 
+TEST_F(PoolTest, ADecisionsOutcomeIsTheBestThatTheFirstToSaySoGaveItsAnswer) {
+  const Event made = plan({{"a", "Paris", 0.9}, {"b", "Lyon", 0.6}, {"c", "Paris", 0.5}, {"d", "Paris", 0.4}});
+  apply(made);
+  const auto say = [&](std::vector<Grade> grades) {
+    apply(OutcomeObserved{.decision = made.id, .grades = std::move(grades)});
+    return pool_.decision(made.id)->outcome;
+  };
+  EXPECT_EQ(say({{"b", 0.0}}), std::nullopt);
+  EXPECT_EQ(say({{"c", 0.0}, {"d", 0.25}}), 0.25);
+  EXPECT_EQ(say({{"a", 1.0}}), 0.25);
+  EXPECT_EQ(pool_.decision(made.id)->settled_by, pool_.decision(made.id)->responses[2].feedback);
+}
+
+TEST_F(PoolTest, WhatWasSaidLatelyIsFoundHoweverOldItsDecisions) {
+  std::vector<Event> made;
+  for (int i = 0; i < 2000; ++i) {
+    made.push_back(plan({{"a", "Paris", 0.9}}));
+    apply(made.back());
+  }
+  std::vector<Uuid> said;
+  for (const std::size_t i : {7U, 3U, 1999U, 5U}) {
+    ++now_;
+    const Event feedback = event(OutcomeObserved{.decision = made[i].id, .selected = 1.0});
+    apply(feedback);
+    said.push_back(feedback.id);
+  }
+  const auto latest = [&](std::size_t count) {
+    std::vector<Uuid> found;
+    for (const Pool::SaidOf& one : pool_.latest_said(count)) found.push_back(one.said.feedback);
+    return found;
+  };
+  EXPECT_EQ(latest(9), said);
+  EXPECT_EQ(latest(2), (std::vector<Uuid>{said[2], said[3]}));
+  EXPECT_EQ(pool_.latest_said(1)[0].decision, made[5].id);
+}
+
 TEST_F(PoolTest, TheLatestDecisionsComeOldestFirst) {
   std::vector<Uuid> made;
   for (int i = 0; i < 5; ++i) {

@@ -5,14 +5,13 @@
 #include <chrono>
 
 #include "base/text.h"
+#include "config/pool_check.h"
 #include "server/idempotency.h"
 #include "server/query.h"
 #include "server/request_log.h"
 
 namespace margin::server {
 namespace {
-
-constexpr std::size_t kPoolNameBytesMax = 64;
 
 // An imported state becomes an event, and has to fit into one with what goes beside it.
 constexpr std::size_t kStateBytesMax = std::size_t{63} << 20;
@@ -117,10 +116,10 @@ void App::handle(const http::Request& request, http::Reply reply, Audience audie
   if (const auto keys = std::count_if(request.headers.begin(), request.headers.end(), names_key); keys > 1) {
     return call.answer->send(refusal(400, "invalid_value", "Idempotency-Key: got " + std::to_string(keys) + " of them, expected one"));
   }
-  if (const auto key = request.header("Idempotency-Key"); key && key->size() > kIdempotencyKeyBytesMax) {
+  if (const auto key = request.header("Idempotency-Key"); key && (key->empty() || key->size() > kIdempotencyKeyBytesMax)) {
     return call.answer->send(refusal(
         400, "invalid_value",
-        "Idempotency-Key: got " + std::to_string(key->size()) + " bytes, expected at most " + std::to_string(kIdempotencyKeyBytesMax)));
+        "Idempotency-Key: got " + std::to_string(key->size()) + " bytes, expected 1 to " + std::to_string(kIdempotencyKeyBytesMax)));
   }
   matched.route->handle(*this, call);
 }
@@ -225,16 +224,17 @@ void App::drain() {
   events_.close();
 }
 
-std::string pool_name_fault(std::string_view name) {
-  const auto legal = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-  };
-  if (!name.empty() && name.size() <= kPoolNameBytesMax && std::all_of(name.begin(), name.end(), legal)) return "";
-  return "pool: got " + internal::printable(name) + ", expected 1 to " + std::to_string(kPoolNameBytesMax) + " letters, digits and . _ -";
+std::string pool_name_fault(const Caller& caller, std::string_view name) {
+  // A tenant's pools have its name before theirs already.
+  if (!caller.tenant.empty() && name.find('/') != std::string_view::npos) {
+    return "pool: got " + internal::printable(name) + ", expected a name without /";
+  }
+  const Status legal = config::check_pool_name(name);
+  return legal ? "" : "pool: " + legal.error().message;
 }
 
 service::ServedPool* find_pool(App& app, const Call& call, std::string_view name) {
-  if (std::string fault = pool_name_fault(name); !fault.empty()) {
+  if (std::string fault = pool_name_fault(call.caller, name); !fault.empty()) {
     call.answer->refuse(Fault{"pool", std::move(fault)});
     return nullptr;
   }

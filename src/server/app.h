@@ -135,7 +135,8 @@ class App {
 [[nodiscard]] const config::PoolSettings* settings_of(const App& app, const service::ServedPool& pool);
 // The request's body as an object, or an answer what is wrong with it.
 [[nodiscard]] const Json* body_of(App& app, const Call& call);
-// 1 to `bytes_max` bytes of letters, digits and "._-": names of pools. The fault's text, or empty.
-[[nodiscard]] std::string pool_name_fault(std::string_view name);
+// What is wrong with the name of a pool as the caller knows it: that of a tenant's has TENANT/ before it to who is of no tenant. Empty:
+// nothing.
+[[nodiscard]] std::string pool_name_fault(const Caller& caller, std::string_view name);
 
 }  // namespace margin::server

@@ -87,12 +87,12 @@ http::Response contradicts(Uuid feedback) {
 
 // What others said is theirs to take back, or an admin's; and who teaches nothing must not unteach.
 std::optional<http::Response> replacement_fault(const App& app, const Caller& caller, const FeedbackRequest& given,
-                                                const Comparison& compared) {
+                                                const std::vector<Comparison::Said>& replaced) {
   if (given.outcome.weight == 0.0) {
     return refusal(403, "no_weight", "replace: this key's feedback has weight 0, so it cannot take the place of feedback that counts",
                    "replace");
   }
-  for (const Comparison::Said& said : compared.contradicted) {
+  for (const Comparison::Said& said : replaced) {
     if (is_own(app.keys(), caller, said.source) || caller.scopes.has(access::Scope::kAdmin)) continue;
     return refusal(403, "missing_scope",
                    "replace: feedback " + said.feedback.text() + " is of another source; taking it back asks for the scope admin",
@@ -143,6 +143,8 @@ struct Taking {
   }
   // The same was said before: nothing is written, and the request is remembered for as long as this server runs.
   void tell_duplicate(ServedPool& pool, Uuid first);
+  // Everybody who said otherwise, also those who only repeated it: they would count when what they repeat is taken back.
+  [[nodiscard]] std::vector<Comparison::Said> contradicted(ServedPool& pool, const Comparison& compared) const;
   // Whether feedback that would grade nobody was answered: it says nothing new, or there is too much of it.
   [[nodiscard]] bool weighed(ServedPool& pool, const Comparison& compared);
   void write(ServedPool& pool, const std::vector<Comparison::Said>& replaced);
@@ -209,12 +211,14 @@ void Taking::take() {
     if (const auto fault = gold_fault(app, given)) return refuse(*pool, refusal(*fault));
   }
   if (const auto fault = ambiguity_fault(pool->pool(), given.outcome)) return refuse(*pool, refusal(*fault));
+  std::vector<Comparison::Said> replaced;
   if (!compared->contradicted.empty()) {
     if (!given.replace) {
       pool->count_feedback(ApplyStatus::kConflict);
       return answered(contradicts(compared->contradicted.front().feedback));
     }
-    if (auto fault = replacement_fault(app, caller, given, *compared)) return refuse(*pool, std::move(*fault));
+    replaced = contradicted(*pool, *compared);
+    if (auto fault = replacement_fault(app, caller, given, replaced)) return refuse(*pool, std::move(*fault));
   } else if (!compared->fresh) {
     return tell_duplicate(*pool, compared->same.front().feedback);
   }
@@ -233,7 +237,22 @@ void Taking::take() {
                                      " statements of one key that were taken back, grade nobody or wait for it, and has as many already",
                                  "outcome"));
   }
-  write(*pool, compared->contradicted);
+  write(*pool, replaced);
+}
+
+std::vector<Comparison::Said> Taking::contradicted(ServedPool& pool, const Comparison& compared) const {
+  std::vector<Comparison::Said> all = compared.contradicted;
+  if (!compared.known) return all;
+  for (const Pool::Said& said : pool.pool().said_of(given.outcome.decision)) {
+    const auto same = [&](const Comparison::Said& known) { return known.feedback == said.feedback; };
+    if (std::any_of(all.begin(), all.end(), same)) continue;
+    // The state knows what grades a response; what else was said is in the log.
+    const auto record = app.service().look_up(pool, said.feedback);
+    const auto* outcome = record && *record ? std::get_if<OutcomeObserved>(&(*record)->event.body) : nullptr;
+    if (outcome == nullptr || outcome->weight == 0.0 || !pool.pool().contradict(*outcome, given.outcome)) continue;
+    all.push_back({said.feedback, outcome->source});
+  }
+  return all;
 }
 
 bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
@@ -271,10 +290,18 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
   if (mark) events.back().mark = mark->mark;
   events.back().note = given.observed_at.empty() ? "" : "observed_at=" + given.observed_at;
   const Uuid id = events.back().event.id;
-  const Status taken = app.service().commit_together(std::move(events), [&app = app, id, answer = answered, told, traced = given.traced,
+  const auto replaces =
+      replaced.empty() ? nullptr : std::make_shared<const OutcomeObserved>(std::get<OutcomeObserved>(events.back().event.body));
+  const Status taken = app.service().commit_together(std::move(events), [&app = app, &pool, id, answer = answered, replaces, told,
+                                                                         traced = given.traced,
                                                                          held = turn](const Result<Applied>& applied) {
     if (!applied) return answer(refusal(applied.error()));
     const ApplyResult& result = applied->result;
+    // What was taken back had kept somebody out who said the same before.
+    if (result.status == ApplyStatus::kDuplicate && replaces) {
+      const auto compared = pool.pool().compare(*replaces);
+      return answer(receipt(compared && !compared->same.empty() ? compared->same.front().feedback : id, result));
+    }
     // Only where the log has what this server did not know of.
     if (result.status == ApplyStatus::kConflict) {
       return answer(refusal(409, "conflict", "outcome: " + result.error->message + "; send \"replace\": true to take it back", "outcome"));

@@ -8,6 +8,8 @@ namespace margin::server {
 
 namespace {
 
+constexpr std::size_t kObservedAtBytesMax = 64;
+
 void read_outcomes(ObjectReader& in, std::vector<Grade>& grades) {
   const Json* outcomes = in.object("outcomes");
   if (outcomes == nullptr) return;
@@ -65,7 +67,11 @@ std::optional<Fault> read_feedback(const Json& body, const Caller& caller, Feedb
   given.replace = in.flag("replace").value_or(false);
   if (const Json* at = in.any("observed_at")) {
     if (at->type() != Json::Type::kText && at->type() != Json::Type::kNumber) in.fail("observed_at", "expected a time");
-    given.observed_at = at->type() == Json::Type::kText ? std::string(at->text().substr(0, 64)) : internal::json_number(at->number());
+    given.observed_at = at->type() == Json::Type::kText ? std::string(at->text()) : internal::json_number(at->number());
+    if (given.observed_at.size() > kObservedAtBytesMax) {
+      in.fail("observed_at",
+              "got " + std::to_string(given.observed_at.size()) + " bytes, expected at most " + std::to_string(kObservedAtBytesMax));
+    }
   }
   return in.finish();
 }

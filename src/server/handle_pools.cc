@@ -51,7 +51,8 @@ void show_pool(App& app, const Call& call) {
 }
 
 void put_pool(App& app, const Call& call) {
-  if (std::string fault = pool_name_fault(call.arguments[0]); !fault.empty()) return call.answer->refuse(Fault{"pool", std::move(fault)});
+  if (std::string fault = pool_name_fault(call.caller, call.arguments[0]); !fault.empty())
+    return call.answer->refuse(Fault{"pool", std::move(fault)});
   const std::string stored = call.caller.stored(call.arguments[0]);
   if (config::is_stated(app.config(), stored)) return call.answer->send(belongs_to_file(stored));
   const Json* body = body_of(app, call);

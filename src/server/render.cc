@@ -93,8 +93,7 @@ class ChannelPiece {
 
 // How the piece of a response that states a confidence begins; nullptr where that is not so plain.
 char* write_names(char* to, const RecordedResponse& response, ChannelPiece& channel) {
-  const bool plain = response.confidence && !response.abstained;
-  if (!plain || response.model.size() > kNameMax) return nullptr;
+  if (!was_calibrated(response) || response.model.size() > kNameMax) return nullptr;
   to = internal::write_plain(write_literal(to, "{\"model\":\""), response.model);
   return to == nullptr ? nullptr : channel.write(to, response.channel);
 }
@@ -107,8 +106,10 @@ void render_response(JsonWriter& out, const RecordedResponse& response, ChannelP
     if (response.abstained) out.key("abstained").flag(true);
     to = out.begin(kFiguresMax);
   }
-  if (!response.confidence) {
-    out.key("stated").null().key("calibrated").null().close('}');
+  if (!was_calibrated(response)) {
+    out.key("stated");
+    response.confidence ? out.number(*response.confidence) : out.null();
+    out.key("calibrated").null().close('}');
     return;
   }
   to = write_figures(to, response);
@@ -237,7 +238,7 @@ void render_decision_summary(JsonWriter& out, std::string_view pool, const servi
   text_or_null("answer", row.answer);
   text_or_null("model", row.model);
   out.key("p_correct");
-  row.model.empty() ? out.null() : out.number(row.p_correct);
+  row.model.empty() ? out.null() : out.rounded(row.p_correct);
   out.key("status").text(margin::name_of(row.status)).key("abstained").flag(row.abstained);
   out.key("responses").number(row.responses).key("graded").number(row.graded).key("wanted").number(row.wanted);
   out.key("teaches").number(row.teaches).key("outcome");

@@ -19,8 +19,10 @@ std::string shown(const std::vector<RecordedResponse>& responses) {
   for (const RecordedResponse& response : responses) {
     out.open('{').key("model").text(response.model).key("channel").text(response.channel);
     if (response.abstained) out.key("abstained").flag(true);
-    if (!response.confidence) {
-      out.key("stated").null().key("calibrated").null().close('}');
+    if (!was_calibrated(response)) {
+      out.key("stated");
+      response.confidence ? out.number(*response.confidence) : out.null();
+      out.key("calibrated").null().close('}');
       continue;
     }
     out.key("stated").number(*response.confidence).key("calibrated").rounded(response.calibrated).key("factor").rounded(response.factor);
@@ -35,7 +37,7 @@ std::string shown(const std::vector<RecordedResponse>& responses) {
 
 TEST(Render, ResponsesOfAnyChannelsAreShownMemberByMember) {
   const std::array<std::string, 6> channels{"verbalized", "logprob", "", "a \"quoted\" one", std::string(64, 'x'), std::string(65, 'y')};
-  const std::array<double, 6> numbers{0.0, 0.5, 1.0 / 3.0, 12345.678, 1e-300, std::numeric_limits<double>::quiet_NaN()};
+  const std::array<double, 7> numbers{0.0, 0.5, 1.0, 1.0 / 3.0, 12345.678, 1e-300, std::numeric_limits<double>::quiet_NaN()};
   Random random(23);
   const auto any = [&](const auto& list) { return list[random.below(list.size())]; };
   for (int i = 0; i < 2000; ++i) {

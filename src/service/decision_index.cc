@@ -80,11 +80,9 @@ void DecisionIndex::grade(const DecisionView& view) {
   if (!place) return;
   DecisionRow& row = rows_[*place];
   row.graded = 0;
-  row.outcome.reset();
+  row.outcome = view.outcome;
   for (const ResponseView& response : view.responses) {
-    if (!response.outcome) continue;
-    ++row.graded;
-    if (response.answer == view.selected && view.selected != kNoAnswer) row.outcome = response.outcome;
+    if (response.outcome) ++row.graded;
   }
 }
 

@@ -96,19 +96,16 @@ bool Insight::same_as_latest(const DecisionMade& decision) {
 }
 
 void Insight::graded(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
-  bool settled = false;
   for (const ResponseView& response : decision.responses) {
-    if (!response.outcome || response.feedback != feedback || !response.usable) continue;
+    if (!response.outcome || response.feedback != feedback || !response.part) continue;
     const Scored scored{response.confidence, response.calibrated, *response.outcome};
     responses_.add(scored);
     timed_[response.model].add(time_ms, scored);
-    if (settled || response.answer != decision.selected || decision.selected == kNoAnswer) continue;
-    settled = true;
-    if (ActivityStep* step = activity_.at(time_ms)) {
-      ++step->settled;
-      step->promised_error += 1.0 - decision.p_correct;
-      step->realised_error += 1.0 - *response.outcome;
-    }
+  }
+  if (ActivityStep* step = decision.settled_by == feedback ? activity_.at(time_ms) : nullptr) {
+    ++step->settled;
+    step->promised_error += 1.0 - decision.p_correct;
+    step->realised_error += 1.0 - *decision.outcome;
   }
   pairs_.add(decision, feedback);
   decisions_.grade(decision);

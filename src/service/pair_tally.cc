@@ -56,7 +56,7 @@ void PairTally::add(const DecisionView& decision, Uuid feedback) {
     seen_ = 0;
   }
   ++seen_;
-  const auto counts = [](const ResponseView& response) { return response.outcome.has_value() && response.usable; };
+  const auto counts = [](const ResponseView& response) { return response.outcome.has_value() && response.part; };
   const std::vector<ResponseView>& responses = decision.responses;
   for (std::size_t i = 0; i < responses.size(); ++i) {
     if (!counts(responses[i]) || responses[i].feedback != feedback) continue;

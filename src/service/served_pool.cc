@@ -5,6 +5,12 @@
 #include "base/check.h"
 
 namespace margin::service {
+namespace {
+
+// Feedbacks that figures are made of anew: enough for the windows of ten models that are graded one at a time.
+constexpr std::size_t kToldAgain = 10 * ScoreWindow::kWindow;
+
+}  // namespace
 
 ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, const Limits& limits)
     : name_(std::move(name)),
@@ -13,9 +19,9 @@ ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, c
       stamped_ms_(pool_.time_ms()),
       requests_(limits.requests),
       needs_fold_(pool_.needs_fold()) {
-  for (const Told& one : told()) {
-    score(*pool_.decision(one.decision), one.feedback, one.time_ms);
-    insight_.count_outcome(one.time_ms);
+  for (const auto& [decision, said] : pool_.latest_said(kToldAgain)) {
+    score(*pool_.decision(decision), said.feedback, said.time_ms);
+    insight_.count_outcome(said.time_ms);
   }
 }
 
@@ -40,7 +46,7 @@ void ServedPool::swap_state(Pool pool) {
   // The figures agree with the new state; that outcomes came, whatever became of them, stays counted.
   scores_.clear();
   insight_.forget_outcomes();
-  for (const Told& one : told()) score(*pool_.decision(one.decision), one.feedback, one.time_ms);
+  for (const auto& [decision, said] : pool_.latest_said(kToldAgain)) score(*pool_.decision(decision), said.feedback, said.time_ms);
   insight_.agree_with(pool_);
 }
 
@@ -74,11 +80,15 @@ void ServedPool::count(const Event& event, const ApplyResult& result) {
   const auto* outcome = std::get_if<OutcomeObserved>(&event.body);
   if (outcome == nullptr) return;
   if (result.status != ApplyStatus::kApplied) return;
-  if (const auto decision = pool_.decision(outcome->decision)) {
-    ++counts_.lag_count;
-    counts_.lag_seconds += static_cast<double>(event.time_ms - decision->time_ms) / 1000.0;
-    score(*decision, event.id, event.time_ms);
-  }
+  count_lag(event);
+  if (const auto decision = pool_.decision(outcome->decision)) score(*decision, event.id, event.time_ms);
+}
+
+void ServedPool::count_lag(const Event& outcome) {
+  const auto decision = pool_.decision(std::get<OutcomeObserved>(outcome.body).decision);
+  if (!decision) return;
+  ++counts_.lag_count;
+  counts_.lag_seconds += static_cast<double>(outcome.time_ms - decision->time_ms) / 1000.0;
 }
 
 // Feedback that came before its decision is to every figure what it would be had it come right after.
@@ -95,23 +105,11 @@ void ServedPool::count_joined(const Event& decision, const std::vector<ApplyResu
 
 void ServedPool::score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
   insight_.graded(decision, feedback, time_ms);
-  bool selected = false;
   for (const ResponseView& response : decision.responses) {
-    if (!response.outcome || response.feedback != feedback || !response.usable) continue;
+    if (!response.outcome || response.feedback != feedback || !response.part) continue;
     scores_[response.model].add({response.confidence, response.calibrated, *response.outcome});
-    if (response.answer != decision.selected || decision.selected == kNoAnswer || selected) continue;
-    scores_[std::string(kDecisions)].add({decision.p_correct, decision.p_correct, *response.outcome});
-    selected = true;
   }
-}
-
-std::vector<ServedPool::Told> ServedPool::told() const {
-  std::vector<Told> all;
-  for (const Uuid id : pool_.latest_decisions(10 * ScoreWindow::kWindow)) {
-    for (const Pool::Said& said : pool_.said_of(id)) all.push_back({said.time_ms, id, said.feedback});
-  }
-  std::stable_sort(all.begin(), all.end(), [](const Told& a, const Told& b) { return a.time_ms < b.time_ms; });
-  return all;
+  if (decision.settled_by == feedback) scores_[std::string(kDecisions)].add({decision.p_correct, decision.p_correct, *decision.outcome});
 }
 
 }  // namespace margin::service

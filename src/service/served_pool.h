@@ -72,6 +72,8 @@ class ServedPool {
   ApplyResult apply(std::uint64_t offset, const Event& event);
   // What a feedback was answered with, whether it was written or not.
   void count_feedback(ApplyStatus status) { ++counts_.feedback[static_cast<std::size_t>(status)]; }
+  // Of an outcome that counts: how long after its decision it came.
+  void count_lag(const Event& outcome);
   // Early feedback that did not fit the decision it waited for.
   void count_dropped(std::size_t feedbacks) { counts_.dropped += feedbacks; }
   // A state that was folded anew, up to the offset this one has.
@@ -99,13 +101,6 @@ class ServedPool {
   void count(const Event& event, const ApplyResult& result);
   void count_joined(const Event& decision, const std::vector<ApplyResult::Joined>& joined);
   void score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms);
-  // What the state remembers of the latest decisions, in the order in which it was said.
-  struct Told {
-    std::int64_t time_ms = 0;
-    Uuid decision;
-    Uuid feedback;
-  };
-  [[nodiscard]] std::vector<Told> told() const;
 
   std::string name_;
   Pool pool_;

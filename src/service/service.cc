@@ -549,7 +549,13 @@ void Service::answer(ServedPool& pool, AwaitingFold awaiting) {
   if (counts) {
     result.status = ApplyStatus::kApplied;
     result.error.reset();
+  } else if (const auto compared = pool.pool().compare(std::get<OutcomeObserved>(awaiting.outcome->body));
+             compared && compared->known && !compared->fresh && compared->contradicted.empty()) {
+    // Another said so before, and was contradicted by what was taken back.
+    result.status = ApplyStatus::kDuplicate;
+    result.error.reset();
   }
+  if (awaiting.outcome && counts) pool.count_lag(*awaiting.outcome);
   if (awaiting.outcome) tell(pool, *awaiting.outcome, awaiting.applied);
   awaiting.done(std::move(awaiting.applied));
 }

@@ -35,6 +35,18 @@ TEST_F(ServiceTest, DecisionsOfBeforeTheStartAreCountedAsFarAsLogAndStateTell) {
   EXPECT_EQ(pool().counts().decisions, 7U) << "the state knows them all, the log the last three";
 }
 
+TEST_F(ServiceTest, FiguresOfOldDecisionsOutliveAStartAndARevert) {
+  std::vector<Uuid> ids;
+  for (int i = 0; i < 10'100; ++i) ids.push_back(decide());
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(grade(ids[static_cast<std::size_t>(i)], 1.0)->result.status, ApplyStatus::kApplied);
+  open();
+  EXPECT_EQ(pool().scores().at("a").count(), 50U);
+  const Uuid said = teach();
+  EXPECT_EQ(pool().scores().at("a").count(), 51U);
+  EXPECT_TRUE(commit(OutcomeReverted{.feedback = said, .source = ""}).ok());
+  EXPECT_EQ(pool().scores().at("a").count(), 50U);
+}
+
 TEST_F(ServiceTest, TheQueueOffersNothingThatHasExpired) {
   const std::int64_t wait_ms = 86'400;
   ASSERT_TRUE(commit(PoolConfigured{.pending_ms_max = wait_ms, .decisions_max = 2}).ok());

@@ -49,7 +49,7 @@ void VoteTally::add(const DecisionMade& decision, bool same_models) {
       ++counts.decisive;
       ++decisive;
     }
-    if (!response.confidence || response.abstained) continue;
+    if (!was_calibrated(response)) continue;
     ++counts.stated[static_cast<std::size_t>(band_of(*response.confidence, VoteCounts::kBins))];
     ++counts.calibrated[static_cast<std::size_t>(band_of(response.calibrated, VoteCounts::kBins))];
   }

@@ -28,7 +28,8 @@ TEST(VoteTally, EqualsACountFromScratch) {
     if (random.chance(0.2)) before.clear();  // nobody says that they are the same
     DecisionMade decision{.selected = 0, .selected_model = models[0]};
     for (std::size_t i = 0; i < 3 + round / 50 % 3; ++i) {
-      decision.responses.push_back({.model = models[i], .confidence = random.uniform(), .answer = static_cast<std::uint32_t>(i % 2)});
+      decision.responses.push_back(
+          {.model = models[i], .confidence = random.uniform(), .answer = static_cast<std::uint32_t>(i % 2), .calibrated = 0.01});
       if (random.chance(0.3)) decision.decisive.push_back({models[i], 1});
     }
     if (random.chance(0.1)) decision.decisive.insert(decision.decisive.begin(), {"somebody else", 1});

@@ -35,6 +35,42 @@ class Decide(ServerTest):
         self.assertEqual(looked_up["task_id"], "t1")
         self.assertEqual(looked_up["outcomes"], [])
 
+    def test_who_abstains_is_not_calibrated(self):
+        server = self.serve()
+        asked = {"responses": [{"model": "a", "answer": "x", "confidence": 0.9}, {"model": "b", "answer": "x", "confidence": 0.75, "abstained": True}]}
+        decision = server.post("/v1/decide", asked).json
+        expected = {"model": "b", "channel": "verbalized", "abstained": True, "stated": 0.75, "calibrated": None}
+        for told in (decision, server.get("/v1/decisions/" + decision["decision_id"]).json):
+            self.assertEqual(told["responses"][1], expected)
+
+    def test_who_has_left_is_neither_calibrated_nor_scored(self):
+        server = self.serve()
+        for _ in range(2):
+            made = server.decide({"a": ("x", 0.9), "b": ("y", 0.8)})["decision_id"]
+            server.post("/v1/feedback", {"decision_id": made, "correct_answer": "x"})
+            server.delete("/v1/pools/default/models/a")
+        decision = server.get("/v1/decisions/" + made).json
+        self.assertEqual(decision["responses"][0], {"model": "a", "channel": "verbalized", "stated": 0.9, "calibrated": None})
+        self.assertEqual([o["model"] for o in decision["outcomes"]], ["a", "b"], "recorded all the same")
+        scores = server.get("/v1/pools/default/calibration").json["models"]
+        self.assertEqual({model: scores[model]["outcomes"] for model in scores}, {"a": 1, "b": 2})
+        self.assertEqual(server.get("/v1/pools/default").json["response_scores"]["outcomes"], 3)
+        rows = {row["model"]: row for row in server.get("/v1/pools/default/models").json["models"]}
+        self.assertEqual((rows["a"]["responses"], sum(rows["a"]["calibrated_histogram"])), (2, 1))
+
+    def test_a_probability_is_the_same_number_wherever_it_is_told(self):
+        server = self.serve()
+        connection = server.fresh()
+        connection.request("GET", "/v1/events")
+        stream = connection.getresponse()
+        decision = server.decide({"a": ("x", 0.87), "b": ("y", 0.31), "c": ("x", 0.7)})
+        while stream.readline() != b"event: decision\n":
+            pass
+        told = json.loads(stream.readline().decode().split("data: ")[1])
+        connection.close()
+        listed = server.get("/v1/decisions").json["decisions"][0]
+        self.assertEqual((told["p_correct"], listed["p_correct"]), (decision["p_correct"],) * 2)
+
     def test_every_answer_says_what_it_took(self):
         server = self.serve()
         decision = server.decide(ASKED)["decision_id"]

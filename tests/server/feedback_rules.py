@@ -102,6 +102,23 @@ class Replacing(FeedbackTest):
         self.assertEqual(say(admin, 1, replace=True).json["status"], "applied")
         self.assertEqual(recorded(), [1])
 
+    def test_who_only_repeated_what_is_replaced_does_not_come_to_count(self):
+        first, second = (self.key("--name", name, "--scope", "decide,feedback,read") for name in ("first", "second"))
+        admin = self.key("--name", "chief", "--scope", "feedback,admin")
+        server = self.serve()
+        body = {"responses": [{"model": m, "answer": a, "confidence": c} for m, (a, c) in ASKED.items()]}
+        made = server.post("/v1/decide", body, key=first).json["decision_id"]
+        say = lambda key, **what: server.post("/v1/feedback", {"decision_id": made, **what}, key=key)
+        recorded = lambda: {o["model"]: o["outcome"] for o in server.get("/v1/decisions/" + made, key=first).json["outcomes"]}
+        self.assertEqual(say(first, outcomes={"a": 0}).json["updated"], ["a"])
+        self.assertEqual(say(second, outcomes={"a": 0, "b": 1}).json["updated"], ["b"])
+        refused = say(first, outcomes={"a": 1}, replace=True)
+        self.assertEqual((refused.status, recorded()), (403, {"a": 0, "b": 1}), "another key says so, too")
+        replaced = say(admin, outcomes={"a": 1}, replace=True)
+        self.assertEqual((replaced.status, replaced.json["status"], replaced.json["updated"]), (200, "applied", ["a"]), replaced.body)
+        self.assertEqual(recorded(), {"a": 1}, "what the second said is taken back whole")
+        self.assertIn('margin_feedback_lag_seconds_count{pool="default"} 3\n', server.get("/metrics", key=first).body.decode(), "each that counted")
+
     def test_a_replacement_goes_into_the_log_whole_or_not_at_all(self):
         server = self.serve(config="[limits]\nqueue = 1\n")
         body = json.dumps({"responses": [{"model": "z", "answer": "x", "confidence": 0.5}]})
@@ -297,6 +314,11 @@ class Repeating(FeedbackTest):
         say = lambda outcome: server.post("/v1/feedback", {"decision_id": made, "outcome": outcome, "replace": True}, headers={"Idempotency-Key": "k"})
         self.assertEqual((say(1).json["status"], say(1).json["feedback_id"]), ("duplicate", first["feedback_id"]))
         self.assertEqual(say(0).status, 422, "another body")
+
+    def test_a_key_without_a_letter_is_refused(self):
+        refused = self.serve().post("/v1/decide", {"responses": [{"model": "a"}]}, headers={"Idempotency-Key": ""})
+        self.assertEqual(refused.status, 400)
+        self.assertIn("expected 1 to 255", refused.error["message"])
 
     def test_two_keys_for_one_request_are_refused(self):
         server = self.serve()

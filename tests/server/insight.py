@@ -64,6 +64,22 @@ class Insight(ServerTest):
                 self.assertEqual(now is None, before is None, key)
                 self.assertAlmostEqual(now or 0, before or 0, places=9, msg=key)
 
+    def test_a_decision_counts_once_by_what_settled_it(self):
+        server = self.serve()
+        shown = lambda: (server.get("/v1/pools/default").json["decision_scores"]["outcomes"], server.get("/v1/pools/default").json["decision_scores"]["accuracy"],
+                         sum(server.get("/v1/pools/default/activity").json["settled"]), [d["outcome"] for d in server.get("/v1/decisions").json["decisions"]])
+        say = lambda made, **outcomes: server.post("/v1/feedback", {"decision_id": made, "outcomes": outcomes}).json["status"]
+        asked = {"a": ("x", 0.9), "b": ("x", 0.5), "c": ("y", 0.3)}
+        made = server.decide(asked)["decision_id"]
+        self.assertEqual([say(made, c=1), say(made, b=0), say(made, a=1)], ["applied"] * 3)
+        self.assertEqual(shown(), (1, 0, 1, [0]), "the first that was said of the selected answer")
+        self.assertEqual(say(server.decide(asked)["decision_id"], a=0, b=1), "applied")
+        self.assertEqual(shown(), (2, 0.5, 2, [1, 0]), "and of what it said the best, as the decisions' probability learns it")
+        live = shown()
+        server.kill()
+        server = self.serve()
+        self.assertEqual(shown(), live)
+
     def test_decisions_are_found(self):
         server = self.serve()
         played = self.play(server, 30)

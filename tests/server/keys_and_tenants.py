@@ -260,6 +260,29 @@ class Keys(ServerTest):
         self.assertEqual(server.get("/v1/pools/law", key=keys["bolt"]).status, 404)
         self.assertEqual(server.get("/v1/pools/acme%2Flaw", key=keys["bolt"]).status, 400)
 
+    def test_who_is_of_no_tenant_names_the_pools_of_all(self):
+        own = self.key("--name", "own", "--scope", "decide,feedback,read,admin")
+        acme, bolt = (self.key("--name", tenant, "--scope", "decide,feedback,read,admin", "--tenant", tenant) for tenant in ("acme", "bolt"))
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=acme).json["decision_id"]
+        listed = [p["pool"] for p in server.get("/v1/pools", key=own).json["pools"]]
+        self.assertEqual(listed, ["acme/default", "default"])
+        for part in ("", "/factors", "/calibration", "/alarms", "/activity", "/heat", "/models", "/pairs", "/queue", "/state", "/history?band=0"):
+            self.assertEqual(server.get("/v1/pools/acme%2Fdefault" + part, key=own).status, 200, part)
+            self.assertEqual(server.get("/v1/pools/acme%2Fdefault" + part, key=bolt).status, 400, part)
+        self.assertEqual(server.get("/v1/pools/acme%2Fdefault", key=own).json["pool"], "acme/default")
+        found = server.get("/v1/decisions?pool=acme/default", key=own).json["decisions"]
+        self.assertEqual([(d["decision_id"], d["pool"]) for d in found], [(made, "acme/default")])
+        said = server.post("/v1/feedback", {"decision_id": made, "outcome": 1, "pool": "acme/default"}, key=own).json["feedback_id"]
+        reverted = server.post("/v1/feedback/revert", {"feedback_id": said, "pool": "acme/default"}, key=own)
+        self.assertEqual((reverted.status, reverted.json["reverted"]), (200, [said]))
+        self.assertTrue(server.post("/v1/pools/acme%2Fdefault/freeze", key=own).json["frozen"])
+        self.assertEqual(server.put("/v1/pools/acme%2Flaw", {}, key=own).json["pool"], "acme/law")
+        self.assertEqual([p["pool"] for p in server.get("/v1/pools", key=acme).json["pools"]], ["default", "law"])
+        for name in ("acme%2Fa%2Fb", "%2Flaw", "acme%2F", "ACME%2Flaw", "t" * 33 + "%2Flaw", "acme%2F" + "p" * 65):
+            self.assertEqual(server.put("/v1/pools/" + name, {}, key=own).status, 400, name)
+        self.assertEqual(server.get("/v1/pools/nobody%2Flaw", key=own).status, 404)
+
     def test_reading_the_default_pool_of_a_tenant_makes_nothing(self):
         key = self.key("--name", "k", "--scope", "read,admin,decide", "--tenant", "acme")
         everybody = self.key("--name", "all", "--scope", "read")
@@ -385,6 +408,20 @@ class Keys(ServerTest):
             self.assertEqual(sorted(set(codes)), [200, 422])
             self.assertEqual(codes.count(200), 3, "beside the first")
             self.assertEqual(say(key, 1).json["status"], "pending_decision" if early else "applied")
+
+    def test_keys_without_weight_take_half_of_the_places_of_a_decision_together(self):
+        key = self.key("--name", "app", "--scope", "decide,feedback")
+        readers = [self.key("--name", f"reader {i}", "--scope", "feedback", "--weight", "0") for i in range(129)]
+        server = self.serve()
+        made = server.post("/v1/decide", ASKED, key=key).json["decision_id"]
+        lines = "\n".join(json.dumps({"decision_id": made, "outcome": i / 4}) for i in range(4)).encode()
+        say = lambda key: [json.loads(line) for line in server.post("/v1/feedback/batch", raw=lines, key=key).body.splitlines()]
+        codes = [one["code"] for reader in readers[:128] for one in say(reader)]
+        self.assertEqual(codes, [200] * 512)
+        beyond = say(readers[128])
+        self.assertEqual([(one["code"], one["error"]["code"]) for one in beyond], [(422, "limit_exceeded")] * 4)
+        self.assertIn("512 times in all", beyond[0]["error"]["message"])
+        self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=key).json["status"], "applied")
 
     def test_no_key_takes_all_places_of_a_decision(self):
         key, greedy = (self.key("--name", name, "--scope", "decide,feedback,read") for name in ("app", "greedy"))

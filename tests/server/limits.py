@@ -38,6 +38,20 @@ class Limits(ServerTest):
         for name, status in (("p" * 64, 200), ("p" * 65, 400)):
             self.assertEqual(server.put("/v1/pools/" + name, {}).status, status)
 
+    def test_names_of_channels_and_segments(self):
+        server = self.serve()
+        named = lambda channel, segment: server.post("/v1/decide", {"segment": segment, "responses": [{"model": "m", "answer": "x", "confidence": 0.5, "channel": channel}]})
+        self.assertEqual(named("c" * 256, "s" * 256).status, 200)
+        self.refused(named("c" * 257, ""), 400, "channel", "257", "1 to 256")
+        self.refused(named("c", "s" * 257), 400, "segment", "257", "256")
+
+    def test_times_that_are_noted(self):
+        server = self.serve()
+        made = server.post("/v1/decide", asked(1)).json["decision_id"]
+        say = lambda text: server.post("/v1/feedback", {"decision_id": made, "outcome": 1, "observed_at": text})
+        self.refused(say("x" + "é" * 32), 400, "observed_at", "65", "at most 64")
+        self.assertEqual(say("é" * 32).json["status"], "applied")
+
     def test_names_of_tasks(self):
         server = self.serve()
         self.assertEqual(server.post("/v1/decide", {**asked(1), "task_id": "t" * 256}).status, 200)
@@ -84,6 +98,7 @@ class Limits(ServerTest):
 
     def test_json_depth(self):
         server = self.limited(json_depth=5)
+        self.assertIn("got a list", server.post("/v1/decide", raw=b"[" * 5 + b"]" * 5).error["message"], "read, and no object")
         self.refused(server.post("/v1/decide", raw=b"[" * 6 + b"]" * 6), 400, "at most 5")
 
     def test_bodies(self):
@@ -188,6 +203,7 @@ class Limits(ServerTest):
         again = [server.post("/v1/decide", asked(1), headers={"Idempotency-Key": f"k{i}"}).json["decision_id"] for i in (2, 1, 0)]
         self.assertEqual(again[:2], [ids[2], ids[1]])
         self.assertNotEqual(again[2], ids[0])
+        self.assertEqual(server.post("/v1/decide", asked(1), headers={"Idempotency-Key": "k" * 255}).status, 200)
         self.refused(server.post("/v1/decide", asked(1), headers={"Idempotency-Key": "k" * 256}), 400, "255")
 
     def test_batches(self):
@@ -197,12 +213,13 @@ class Limits(ServerTest):
         self.refused(server.post("/v1/feedback/batch", raw=line * 4), 413, "at most 3")
 
     def test_label_values(self):
-        server = self.limited(label_values=2)
-        made = server.post("/v1/decide", asked(5)).json["decision_id"]
-        server.post("/v1/feedback", {"decision_id": made, "correct_answer": "x"})
-        text = server.get("/metrics").body.decode()
-        self.assertEqual(text.count("margin_calibration_samples{"), 2)
-        self.assertIn("margin_metrics_models_left_out 4", text)
+        server = self.limited(label_values=3)
+        for models, left_out in ((2, 0), (3, 1)):  # and @pool
+            made = server.post("/v1/decide", asked(models)).json["decision_id"]
+            server.post("/v1/feedback", {"decision_id": made, "correct_answer": "x"})
+            text = server.get("/metrics").body.decode()
+            self.assertEqual(text.count("margin_calibration_samples{"), 3)
+            self.assertIn(f"margin_metrics_models_left_out {left_out}\n", text)
 
     def test_streams(self):
         server = self.limited(streams=2)
