@@ -50,9 +50,10 @@ std::string file_behind(const std::string& path) {
 
 // A store, or what is left of one: its number of acknowledged events stands beside it. Anything else was named by a slip.
 Status check_replaceable(const std::string& path) {
+  if (SqliteLog::is_unmade(path)) return {};
   struct stat found {};
-  if (stat(path.c_str(), &found) != 0 || (S_ISREG(found.st_mode) && found.st_size == 0)) return {};
-  const bool store = S_ISREG(found.st_mode) && (access(internal::high_water_path(path).c_str(), F_OK) == 0 || SqliteLog::look(path).ok());
+  const bool store = stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
+                     (access(internal::high_water_path(path).c_str(), F_OK) == 0 || SqliteLog::look(path).ok());
   if (store) return {};
   return {ErrorCode::kConflict,
           path + ": is no store, nor is there a " + internal::high_water_path(path) + " beside it; a backup replaces stores alone"};
@@ -113,6 +114,15 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::look(const std::string& named_path
   std::unique_ptr<SqliteLog> log(new SqliteLog(path));
   if (Status status = log->reader_.open(path, SqliteLogOptions().busy_wait); !status) return named(path, status.error());
   return log;
+}
+
+bool SqliteLog::is_unmade(const std::string& named_path) {
+  const std::string path = file_behind(named_path);
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return errno == ENOENT;
+  if (!S_ISREG(found.st_mode)) return false;
+  internal::SqliteReader reader;
+  return found.st_size == 0 || (!reader.open(path, SqliteLogOptions().busy_wait) && reader.empty());
 }
 
 Status SqliteLog::append(const Entry& entry, Acknowledge acknowledge) {

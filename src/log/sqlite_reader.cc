@@ -77,7 +77,8 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
                                          "): copy the store with all files beside it to where it may be, and look there"};
   }
   if (!empty) return empty.error();
-  if (*empty) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
+  empty_ = *empty;
+  if (empty_) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
   const Result<Contents> contents = contents_of(database_);
   if (!contents) return contents.error();
   store_ = contents->name;
