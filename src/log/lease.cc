@@ -74,6 +74,8 @@ Result<Lease> Lease::take(const std::string& store) {
     if (is_taken()) return {ErrorCode::kUnavailable, path + ": held by " + read_holder(file.get(), 0)};
     return {ErrorCode::kUnavailable, path + ": cannot be locked: " + std::strerror(errno)};
   }
+  struct stat its {};
+  if (stat(store.c_str(), &its) == 0) resemble(file.get(), its);
   Lease lease;
   for (const std::string& other : {high_water_path(store), tail_path(store, 0)}) {
     if (Status status = lease.lock_if_there(other, store); !status) return status.error();

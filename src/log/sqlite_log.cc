@@ -205,8 +205,11 @@ Result<std::vector<PoolPosition>> SqliteLog::pools() {
 }
 
 Status SqliteLog::check_file() {
+  const std::string head = internal::high_water_path(path_);
+  if (access(head.c_str(), R_OK) != 0 && errno != ENOENT)
+    return {ErrorCode::kUnavailable, head + ": cannot be read: " + std::strerror(errno)};
   // First what was acknowledged, then what is there: a server may be adding to both.
-  const std::optional<internal::Acknowledged> acknowledged = internal::HighWater::read(internal::high_water_path(path_));
+  const std::optional<internal::Acknowledged> acknowledged = internal::HighWater::read(head);
   const Result<std::vector<PoolPosition>> pools = this->pools();
   if (!pools) return pools.error();
   internal::Acknowledged there{.store = reader_.store()};
