@@ -516,6 +516,11 @@ class Operators(ServerTest):
         context = ssl.create_default_context(cafile=str(pathlib.Path(self.folder) / "cert.pem"))
         with urllib.request.urlopen(server.url + "/health", context=context, timeout=30) as reply:
             self.assertEqual(json.load(reply), {"status": "ok"})
+        subprocess.run(["openssl", "ec", "-aes128", "-passout", "pass:password", "-in", "key.pem", "-out", "locked.pem"], cwd=self.folder, check=True, capture_output=True)
+        server.config.write_text('[server]\ntls_certificate = "cert.pem"\ntls_key = "locked.pem"\n')
+        done = subprocess.run([BINARY, "config", "check", str(server.config)], cwd=self.folder, capture_output=True, text=True, timeout=60, start_new_session=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"^margin: key_file 'locked.pem' holds no PEM key", "nobody is asked for a password")
 
 
 if __name__ == "__main__":
