@@ -272,6 +272,7 @@ class Daemon {
       store_writable_ ? journal_.info("the store can be written again")
                       : journal_.warning("the store cannot be written", {{"reason", writable.error().message}});
     }
+    if (store_writable_ && service_->has_unwritten_pools()) service_->reconfigure(pools_of(config_), defaults_of(config_));
     store_watch_ = loop_.after(kLookAtStoreEvery, [this] { look_at_store(); });
   }
 
