@@ -148,9 +148,7 @@ class Planned {
 
 // The pool as it is in the store, or an empty one.
 Result<RecoveredPool> pool_before(const std::string& store, const std::string& pool) {
-  std::error_code error;
-  // An empty file is one whose making a full disk cut off.
-  if (!std::filesystem::exists(store, error) || std::filesystem::file_size(store, error) == 0) return RecoveredPool{};
+  if (SqliteLog::is_unmade(store)) return RecoveredPool{};
   const auto log = SqliteLog::look(store);
   if (!log) return log.error();
   return recover(**log, pool);

@@ -168,7 +168,7 @@ ServedPool* Taking::find_pool() {
   }
   // Whatever waits for one decision waits together, so that it is compared.
   if (ServedPool* waits = app.service().find_awaiting(decision, caller.tenant)) return waits;
-  if (pool == nullptr && name == "default") {
+  if (pool == nullptr ? name == "default" : pool->next_offset() == 0) {
     auto made = app.service().find_or_make(caller.stored(name));
     if (!made) answered(refusal(made.error()));
     return made ? *made : nullptr;

@@ -149,6 +149,7 @@ void Service::add_pool(const std::string& name, Pool pool, std::uint64_t next_of
 void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults) {
   options_.pools = std::move(pools);
   options_.pool_defaults = std::move(defaults);
+  unwritten_pools_ = false;
   for (const auto& [name, wanted] : options_.pools) {
     const ServedPool* running = find(name);
     const bool goes_on = running != nullptr && running->next_offset() > 0 && options_.continued;
@@ -177,14 +178,18 @@ void Service::configure(const std::string& name, const PoolConfigured& wanted) {
     if (changes.keys.empty()) return;
     if (options_.reconfigured) options_.reconfigured(name, changes);
   }
-  Status written = commit(prepare(pool, wanted), [this, name](const Result<Applied>& applied) {
+  const auto unwritten = [this, name](const Error& why) {
+    unwritten_pools_ = true;
+    options_.complain("pool " + name + ": its configuration could not be written: " + why.message);
+  };
+  Status written = commit(prepare(pool, wanted), [this, name, unwritten](const Result<Applied>& applied) {
     if (!applied) {
-      options_.complain("pool " + name + ": its configuration could not be written: " + applied.error().message);
+      unwritten(applied.error());
     } else if (applied->result.error) {
       options_.complain("pool " + name + ": its configuration was refused: " + applied->result.error->message);
     }
   });
-  if (!written) options_.complain("pool " + name + ": its configuration could not be written: " + written.error().message);
+  if (!written) unwritten(written.error());
 }
 
 void Service::set_bounds(const ServiceBounds& bounds) {
@@ -198,23 +203,29 @@ ServedPool* Service::find(std::string_view pool) {
 }
 
 Result<ServedPool*> Service::find_or_make(const std::string& pool) {
-  if (ServedPool* found = find(pool)) return found;
-  if (pools_.size() >= options_.bounds.pools_max) {
+  ServedPool* made = find(pool);
+  if (made != nullptr && made->next_offset() > 0) return made;
+  const bool is_new = made == nullptr;
+  if (is_new && pools_.size() >= options_.bounds.pools_max) {
     return {ErrorCode::kLimit,
             "pool: " + std::to_string(pools_.size()) + " exist, expected at most " + std::to_string(options_.bounds.pools_max)};
   }
-  add_pool(pool, Pool(), 0);
-  ServedPool* made = find(pool);
-  if (Status written = commit(prepare(*made, options_.pool_defaults), [](const Result<Applied>&) {}); !written) {
-    pools_.erase(pool);
-    return {ErrorCode::kUnavailable, written.error().message};
+  if (is_new) {
+    add_pool(pool, Pool(), 0);
+    made = find(pool);
   }
-  // Nobody may decide before the pool is what it was made as; it is rare enough to wait for the disk.
+  const auto refuse = [&](const std::string& why) -> Error {
+    if (is_new) pools_.erase(pool);
+    return {ErrorCode::kUnavailable, why};
+  };
+  // Nobody may decide before the pool is what it was made as; it is rare enough to wait for the disk. One of the file may be on its way.
   settle_all();
-  if (made->next_offset() == 0) {
-    pools_.erase(pool);
-    return {ErrorCode::kUnavailable, "pool: could not be written"};
-  }
+  if (made->next_offset() > 0) return made;
+  const auto stated = options_.pools.find(pool);
+  const PoolConfigured& wanted = stated == options_.pools.end() ? options_.pool_defaults : stated->second;
+  if (Status written = commit(prepare(*made, wanted), [](const Result<Applied>&) {}); !written) return refuse(written.error().message);
+  settle_all();
+  if (made->next_offset() == 0) return refuse("pool: could not be written");
   return made;
 }
 

@@ -100,8 +100,8 @@ class Service {
   // nullptr: no such pool.
   [[nodiscard]] ServedPool* find(std::string_view pool);
   [[nodiscard]] const std::map<std::string, std::unique_ptr<ServedPool>, std::less<>>& pools() const { return pools_; }
-  // A pool with the defaults, made when it does not exist; its configuration is its first event. kLimit: too many; kUnavailable: the log
-  // does not take it. Making one waits for the disk.
+  // A pool with the defaults, made when it does not exist, or when the log did not take the configuration that the options have for it,
+  // which is its first event. kLimit: too many; kUnavailable: the log does not take it. Making one waits for the disk.
   [[nodiscard]] Result<ServedPool*> find_or_make(const std::string& pool);
   // Where an id is looked for, in this order: a tenant's own pools; for who is of no tenant all of them, those of no tenant first. Clients
   // choose ids of decisions, and a tenant that chooses one of somebody else's must not take what is meant for that.
@@ -152,6 +152,8 @@ class Service {
   // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none, and the
   // max_error of an operator's kDefaultPool reaches the pools of that name that tenants have.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
+  // Whether the log did not take some of that: to be asked for again when it takes events.
+  [[nodiscard]] bool has_unwritten_pools() const { return unwritten_pools_; }
 
   // Pools beyond a smaller number stay, requests beyond it are forgotten.
   void set_bounds(const ServiceBounds& bounds);
@@ -245,6 +247,7 @@ class Service {
   Listener listener_;
   AllWaiting waiting_;  // each stays where it is, for the log's thread to find
   bool gathering_ = false;
+  bool unwritten_pools_ = false;
   std::atomic<std::thread::id> uncorking_;  // who drains what is committed meanwhile
   Uuid last_id_;
 

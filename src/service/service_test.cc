@@ -221,6 +221,26 @@ TEST_F(ServiceTest, BoundsReachTheDefaultPoolWhoeverConfiguredIt) {
   EXPECT_EQ(told_, (std::vector<std::string>{"default|limits.models: 1000 -> 7|"}));
 }
 
+TEST_F(ServiceTest, PoolsThatTheLogDidNotTakeAreConfiguredBeforeAnythingElseIsInThem) {
+  log_.takes_nothing = true;
+  pools_["law"] = PoolConfigured{.vote = "majority"};
+  pools_["default"] = PoolConfigured{.vote = "argmax"};
+  service_->reconfigure(pools_, defaults_);
+  EXPECT_TRUE(service_->has_unwritten_pools());
+  EXPECT_EQ(service_->find_or_make("law").error().code, ErrorCode::kUnavailable);
+  log_.takes_nothing = false;
+  const auto law = service_->find_or_make("law");
+  ASSERT_TRUE(law.ok()) << law.error().message;
+  EXPECT_EQ((*law)->pool().config().vote, "majority");
+  EXPECT_EQ((*law)->next_offset(), 1U);
+  EXPECT_NE(pool().pool().config().vote, "argmax");
+  service_->reconfigure(pools_, defaults_);
+  loop_.run_until([this] { return service_->in_flight() == 0; });
+  EXPECT_FALSE(service_->has_unwritten_pools());
+  EXPECT_EQ(pool().pool().config().vote, "argmax");
+  EXPECT_EQ((*law)->next_offset(), 1U) << "it is what it is to be";
+}
+
 TEST_F(ServiceTest, TheErrorOfTheOperatorsDefaultPoolReachesThoseOfTenants) {
   for (const char* name : {"acme/default", "acme/law", "other/default"}) ASSERT_TRUE(service_->find_or_make(name).ok());
   pools_["default"].max_error = 0.25;
