@@ -143,6 +143,7 @@ struct ResponseView {
   double calibrated = 0.0;
   std::optional<double> outcome;
   std::optional<Uuid> feedback;  // that gave the outcome
+  std::uint32_t place = 0;       // of that feedback in the order in which the decision's came
 };
 
 // Whoever keeps nothing of a decision's answers puts this in the place of each group's digest; a gold answer equals none of them, so it is

@@ -22,7 +22,8 @@ std::optional<DecisionView> PoolState::view(Uuid id) const {
     shown.calibrated = response.calibrated;
     if (!response.graded()) continue;
     shown.outcome = record->outcome_of(response).value;
-    shown.feedback = record->later->feedbacks[record->outcome_of(response).feedback].id;
+    shown.place = record->outcome_of(response).feedback;
+    shown.feedback = record->later->feedbacks[shown.place].id;
   }
   return view;
 }

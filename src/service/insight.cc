@@ -13,6 +13,15 @@ constexpr std::size_t kMetMax = 65'536;
 
 }  // namespace
 
+std::optional<double> settled_by(const DecisionView& decision, Uuid feedback) {
+  const ResponseView* first = nullptr;
+  for (const ResponseView& response : decision.responses) {
+    if (!response.outcome || !response.usable || response.answer != decision.selected || decision.selected == kNoAnswer) continue;
+    if (first == nullptr || response.place < first->place) first = &response;
+  }
+  return first != nullptr && first->feedback == feedback ? first->outcome : std::nullopt;
+}
+
 // What an event says by itself, whether it is applied now or was before this server started.
 void Insight::note(const Event& event, bool same_models) {
   if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
@@ -96,19 +105,17 @@ bool Insight::same_as_latest(const DecisionMade& decision) {
 }
 
 void Insight::graded(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
-  bool settled = false;
   for (const ResponseView& response : decision.responses) {
     if (!response.outcome || response.feedback != feedback || !response.usable) continue;
     const Scored scored{response.confidence, response.calibrated, *response.outcome};
     responses_.add(scored);
     timed_[response.model].add(time_ms, scored);
-    if (settled || response.answer != decision.selected || decision.selected == kNoAnswer) continue;
-    settled = true;
-    if (ActivityStep* step = activity_.at(time_ms)) {
-      ++step->settled;
-      step->promised_error += 1.0 - decision.p_correct;
-      step->realised_error += 1.0 - *response.outcome;
-    }
+  }
+  const std::optional<double> outcome = settled_by(decision, feedback);
+  if (ActivityStep* step = outcome ? activity_.at(time_ms) : nullptr) {
+    ++step->settled;
+    step->promised_error += 1.0 - decision.p_correct;
+    step->realised_error += 1.0 - *outcome;
   }
   pairs_.add(decision, feedback);
   decisions_.grade(decision);

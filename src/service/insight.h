@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -19,6 +20,10 @@
 #include "service/vote_tally.h"
 
 namespace margin::service {
+
+// The outcome of the decision, where `feedback` was the first to give the selected answer one: a decision is settled once, however many
+// supporters of that answer are graded one by one.
+[[nodiscard]] std::optional<double> settled_by(const DecisionView& decision, Uuid feedback);
 
 class Insight {
  public:

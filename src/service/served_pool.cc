@@ -95,13 +95,12 @@ void ServedPool::count_joined(const Event& decision, const std::vector<ApplyResu
 
 void ServedPool::score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms) {
   insight_.graded(decision, feedback, time_ms);
-  bool selected = false;
   for (const ResponseView& response : decision.responses) {
     if (!response.outcome || response.feedback != feedback || !response.usable) continue;
     scores_[response.model].add({response.confidence, response.calibrated, *response.outcome});
-    if (response.answer != decision.selected || decision.selected == kNoAnswer || selected) continue;
-    scores_[std::string(kDecisions)].add({decision.p_correct, decision.p_correct, *response.outcome});
-    selected = true;
+  }
+  if (const std::optional<double> outcome = settled_by(decision, feedback)) {
+    scores_[std::string(kDecisions)].add({decision.p_correct, decision.p_correct, *outcome});
   }
 }
 
