@@ -233,6 +233,8 @@ class Pool {
   [[nodiscard]] std::vector<Uuid> awaited_decisions() const;
   // Gold answers among what waits for a decision.
   [[nodiscard]] std::vector<Uuid> waiting_golds(Uuid decision) const;
+  // What waits for a decision with an outcome of a model that gave different answers in it: no one number is true of them.
+  [[nodiscard]] std::vector<Uuid> waiting_ambiguous(Uuid id, const DecisionMade& decision) const;
 
   ApplyResult apply(const Event& event);
 
