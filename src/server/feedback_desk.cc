@@ -164,8 +164,8 @@ ServedPool* Taking::find_pool() {
     answered(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
     return nullptr;
   }
-  // Whatever waits for one decision waits together, so that it is compared.
-  if (ServedPool* waits = app.service().find_awaiting(decision, caller.tenant)) return waits;
+  // Whatever waits for one decision of a tenant waits together, so that it is compared.
+  if (ServedPool* waits = app.service().find_awaiting(decision, pool == nullptr ? caller.tenant : pool->tenant())) return waits;
   if (pool == nullptr && name == "default") {
     auto made = app.service().find_or_make(caller.stored(name));
     if (!made) answered(refusal(made.error()));
@@ -290,9 +290,11 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
 
 void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<GivenMark> mark, Answered answered) {
   Turns::Key key{.tenant = caller.tenant, .decision = given.outcome.decision};
-  // Who is of no tenant may speak of everybody's decisions.
+  // Who is of no tenant may speak of everybody's decisions, also of those to come.
   if (key.tenant.empty()) {
-    if (const ServedPool* pool = find_knowing(app, caller, given)) key.tenant = pool->tenant();
+    const ServedPool* pool = find_knowing(app, caller, given);
+    if (pool == nullptr && !given.pool.empty()) pool = app.service().find(given.pool);
+    if (pool != nullptr) key.tenant = pool->tenant();
   }
   auto taking = std::make_shared<Taking>(Taking{app, caller, std::move(given), mark, std::move(answered), nullptr});
   const bool waits =
