@@ -71,12 +71,15 @@ Status check_whole(const std::string& path) {
   return {};
 }
 
-// An empty file that others may read and write as they may `model`, before anything is in it.
+// An empty file that others may read and write as they may `model`, before anything is in it; its owner may do both, as it is to be
+// written.
 Status make_like(const std::string& path, const std::string& model) {
   struct stat found {};
   const internal::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.open()) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
-  if (stat(model.c_str(), &found) == 0) internal::resemble(file.get(), found);
+  if (stat(model.c_str(), &found) != 0) return {};
+  found.st_mode |= S_IRUSR | S_IWUSR;
+  internal::resemble(file.get(), found);
   return {};
 }
 
