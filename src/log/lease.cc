@@ -105,10 +105,10 @@ Status Lease::lock_itself(const std::string& store) {
   if (stat(store.c_str(), &found) != 0 || !S_ISREG(found.st_mode) || holds(found)) return {};
   Descriptor file(::open(store.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.open()) return {};
-  if (!lock(file.get(), kBehindSqlite)) {
-    if (!is_taken()) return {};
+  if (!lock(file.get(), kBehindSqlite) && is_taken()) {
     return {ErrorCode::kUnavailable, store + ": held by another process, which knows the same file under another name"};
   }
+  // Kept also where the file system does not take this lock.
   files_.push_back(std::move(file));
   return {};
 }
