@@ -259,12 +259,12 @@ class Pool {
 
   [[nodiscard]] bool knows(Uuid decision) const;
   [[nodiscard]] std::optional<DecisionView> decision(Uuid id) const;  // nullopt: never made here, or expired
-  // What was said of a known decision, first come first; without what was taken back, unless the state still holds it (needs_fold).
-  struct Said {
+  // The feedback that responses of a known decision have their outcomes from, first come first.
+  struct Grading {
     Uuid feedback;
     std::int64_t time_ms = 0;  // of the event that recorded it: the decision's, where the feedback came first
   };
-  [[nodiscard]] std::vector<Said> said_of(Uuid decision) const;
+  [[nodiscard]] std::vector<Grading> gradings_of(Uuid decision) const;
   // The newest `count` decisions, oldest first.
   [[nodiscard]] std::vector<Uuid> latest_decisions(std::size_t count) const;
 

@@ -99,15 +99,21 @@ std::vector<Alarm> Pool::alarms() const { return state_->alarms(); }
 bool Pool::knows(Uuid decision) const { return state_->decisions.find(decision) != nullptr; }
 std::optional<DecisionView> Pool::decision(Uuid id) const { return state_->view(id); }
 
-std::vector<Pool::Said> Pool::said_of(Uuid decision) const {
-  std::vector<Said> said;
+std::vector<Pool::Grading> Pool::gradings_of(Uuid decision) const {
+  std::vector<Grading> gradings;
   const internal::DecisionRecord* record = state_->decisions.find(decision);
-  if (record == nullptr) return said;
-  for (std::size_t i = 0; i < record->later->feedbacks.size(); ++i) {
-    const internal::FeedbackMark& mark = record->later->feedbacks[i];
-    if (!mark.reverted || record->holds(i)) said.push_back({mark.id, mark.time_ms});
+  if (record == nullptr) return gradings;
+  std::vector<std::uint32_t> places;
+  for (const internal::DecisionRecord::Response& response : record->responses) {
+    if (response.graded()) places.push_back(record->outcome_of(response).feedback);
   }
-  return said;
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  for (const std::uint32_t place : places) {
+    const internal::FeedbackMark& mark = record->later->feedbacks[place];
+    gradings.push_back({mark.id, mark.time_ms});
+  }
+  return gradings;
 }
 
 std::vector<Uuid> Pool::latest_decisions(std::size_t count) const { return state_->latest(count); }

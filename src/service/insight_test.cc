@@ -135,6 +135,21 @@ TEST_F(InsightTest, ADecisionIsSettledOnceHoweverManyOfItsSupportersAreGraded) {
   EXPECT_EQ(again.scores().at(std::string(ServedPool::kDecisions)).count(), 1U);
 }
 
+TEST_F(InsightTest, ActivityCountsWhatGradesSomebodyBeforeAndAfterAStart) {
+  decide();
+  const Uuid id = new_id();
+  const auto say = [&](Uuid decision, double outcome, double weight) {
+    apply(new_id(), OutcomeObserved{.decision = decision, .grades = {{"a", outcome}}, .weight = weight});
+  };
+  for (const auto& [outcome, weight] : {std::pair(0.0, 0.0), std::pair(1.0, 1.0), std::pair(1.0, 0.5), std::pair(0.0, 1.0)})
+    say(id, outcome, weight);
+  apply(id, made_.back());
+  say(id, 0.0, 0.0);
+  const auto outcomes = [this](const ServedPool& pool) { return pool.insight().activity().find(now_ms_ / Activity::kStepMs)->outcomes; };
+  EXPECT_EQ(outcomes(served_), 1U) << "nobody is graded by what has no weight, comes again or contradicts";
+  EXPECT_EQ(outcomes(ServedPool("p", Pool::restore(served_.pool().snapshot()).value(), served_.next_offset(), {})), 1U);
+}
+
 TEST_F(InsightTest, PairsAreOverTheLatestHalves) {
   play(static_cast<int>(2 * PairTally::kHalf) + 10, 1);
   EXPECT_EQ(insight().pairs().counts(0, 1).together, PairTally::kHalf + 10);

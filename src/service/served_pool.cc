@@ -89,7 +89,8 @@ void ServedPool::count_joined(const Event& decision, const std::vector<ApplyResu
     if (!view || one.status != ApplyStatus::kApplied) continue;
     ++counts_.lag_count;
     score(*view, one.feedback, decision.time_ms);
-    insight_.learned(pool_, decision.time_ms);
+    const auto graded = [&](const ResponseView& response) { return response.feedback == one.feedback; };
+    insight_.learned(pool_, decision.time_ms, std::any_of(view->responses.begin(), view->responses.end(), graded));
   }
 }
 
@@ -107,7 +108,7 @@ void ServedPool::score(const DecisionView& decision, Uuid feedback, std::int64_t
 std::vector<ServedPool::Told> ServedPool::told() const {
   std::vector<Told> all;
   for (const Uuid id : pool_.latest_decisions(10 * ScoreWindow::kWindow)) {
-    for (const Pool::Said& said : pool_.said_of(id)) all.push_back({said.time_ms, id, said.feedback});
+    for (const Pool::Grading& grading : pool_.gradings_of(id)) all.push_back({grading.time_ms, id, grading.feedback});
   }
   std::stable_sort(all.begin(), all.end(), [](const Told& a, const Told& b) { return a.time_ms < b.time_ms; });
   return all;

@@ -99,7 +99,7 @@ class ServedPool {
   void count(const Event& event, const ApplyResult& result);
   void count_joined(const Event& decision, const std::vector<ApplyResult::Joined>& joined);
   void score(const DecisionView& decision, Uuid feedback, std::int64_t time_ms);
-  // What the state remembers of the latest decisions, in the order in which it was said.
+  // Whose outcomes the state remembers of the latest decisions, in the order in which they came.
   struct Told {
     std::int64_t time_ms = 0;
     Uuid decision;
