@@ -1,6 +1,7 @@
 // `margin state export`, `import`, `merge` and `diff`: states as files, and what two of them have to do with each other.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -53,7 +54,10 @@ Result<StateFile> read_store(const std::string& path, const std::string& pool, s
   const auto state = recover(**log, pool, until);
   if (!state) return {state.error().code, named(path) + ": " + state.error().message};
   for (const std::string& finding : state->findings) complain(finding, 0);
-  if (state->next == 0 && until > 0)
+  const auto positions = (*log)->pools();
+  if (!positions) return positions.error();
+  const bool known = std::any_of(positions->begin(), positions->end(), [&](const PoolPosition& there) { return there.pool == pool; });
+  if (!known || (state->next == 0 && until > 0))
     return {ErrorCode::kNotFound, "pool " + internal::printable(pool) + ": has no events in " + named(path)};
   if (until != kEverything && state->next != until) {
     return {ErrorCode::kInvalidArgument, "--at: got " + std::to_string(until) + ", expected a number of events that pool " +

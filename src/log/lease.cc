@@ -111,6 +111,7 @@ Status Lease::lock_itself(const std::string& store) {
   if (!file.open()) return {};
   if (is_locked_by_another(file.get()))
     return {ErrorCode::kUnavailable, store + ": held by another process, which knows the same file under another name"};
+  // Kept also where the file system does not take this lock.
   files_.push_back(std::move(file));
   return {};
 }

@@ -73,8 +73,8 @@ Status check_whole(const std::string& path) {
   return {};
 }
 
-// An empty file that others may read and write as they may `model`, before anything is in it, kept from whoever else would write it. What
-// one that was cut off has left is cleared away.
+// An empty file that others may read and write as they may `model`, before anything is in it, kept from whoever else would write it; its
+// owner may do both, as it is to be written. What one that was cut off has left is cleared away.
 Result<internal::Descriptor> make_like(const std::string& path, const std::string& model) {
   struct stat found {};
   struct stat named {};
@@ -86,7 +86,10 @@ Result<internal::Descriptor> make_like(const std::string& path, const std::strin
   if (!mine) return {ErrorCode::kUnavailable, "another process is writing " + path};
   for (const char* suffix : {"-wal", "-shm"}) unlink((path + suffix).c_str());
   if (ftruncate(file.get(), 0) != 0) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
-  if (stat(model.c_str(), &found) == 0) internal::resemble(file.get(), found);
+  if (stat(model.c_str(), &found) == 0) {
+    found.st_mode |= S_IRUSR | S_IWUSR;
+    internal::resemble(file.get(), found);
+  }
   return file;
 }
 

@@ -277,17 +277,23 @@ EventLog::Acknowledge Service::acknowledge(AllWaiting::iterator waiting) {
 }
 
 Status Service::commit(Prepared&& prepared, Done done) {
-  if (const auto* made = std::get_if<DecisionMade>(&prepared.event.body);
-      made != nullptr && prepared.pool->pool().early_outcomes() > 0 && !answers_are_kept(made->answers)) {
-    // They could be compared with nothing, and would grade everybody wrong.
-    const std::vector<Uuid> golds = prepared.pool->pool().waiting_golds(prepared.event.id);
+  if (const auto* made = std::get_if<DecisionMade>(&prepared.event.body); made != nullptr && prepared.pool->pool().early_outcomes() > 0) {
+    ServedPool& pool = *prepared.pool;
     std::vector<Prepared> all;
-    for (const Uuid gold : golds) {
-      options_.complain("pool " + prepared.pool->name() + ": feedback " + gold.text() + " waited with a right answer for decision " +
-                        prepared.event.id.text() + ", whose answers are not kept: it is taken back");
-      all.push_back(prepare(*prepared.pool, OutcomeReverted{.feedback = gold, .source = ""}));
+    const auto take_back = [&](const std::vector<Uuid>& feedbacks, const std::string& with, const std::string& why) {
+      for (const Uuid feedback : feedbacks) {
+        options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " waited with " + with + " for decision " +
+                          prepared.event.id.text() + ", " + why + ": it is taken back");
+        all.push_back(prepare(pool, OutcomeReverted{.feedback = feedback, .source = ""}));
+      }
+    };
+    // They could be compared with nothing, and would grade everybody wrong.
+    if (!answers_are_kept(made->answers)) {
+      take_back(pool.pool().waiting_golds(prepared.event.id), "a right answer", "whose answers are not kept");
     }
-    if (!golds.empty()) {
+    // It would grade all of them alike.
+    take_back(pool.pool().waiting_ambiguous(prepared.event.id, *made), "an outcome of a model", "in which that gave different answers");
+    if (!all.empty()) {
       all.push_back(std::move(prepared));
       return commit_together(std::move(all), std::move(done));
     }

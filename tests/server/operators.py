@@ -298,6 +298,8 @@ class Operators(ServerTest):
                 self.assertEqual(pathlib.Path(self.folder, target).read_bytes(), before, target)
         self.margin("state", "export", "s.db", "--out", "not/there", code=1)
         self.margin("state", "export", "s.db", "--out", "a.state", "--at", "999", code=2)
+        self.margin("state", "export", "s.db", "--out", "none.state", "--pool", "slip", "--at", "0", code=2)
+        self.assertFalse(pathlib.Path(self.folder, "none.state").exists())
         self.assertIn("sound", self.margin("state", "verify", str(store)))
 
     def test_a_restore_replaces_stores_alone_and_lets_nobody_see_more(self):
@@ -308,6 +310,11 @@ class Operators(ServerTest):
         pathlib.Path(self.folder, "b.db").chmod(0o644)
         self.margin("state", "restore", "b.db", "s.db", "--replace")
         self.assertEqual(store.stat().st_mode & 0o777, 0o600)
+        # A backup that nobody may write is put back as a store that its owner can.
+        pathlib.Path(self.folder, "b.db").chmod(0o444)
+        self.margin("state", "restore", "b.db", "new.db")
+        self.assertEqual(pathlib.Path(self.folder, "new.db").stat().st_mode & 0o777, 0o644)
+        pathlib.Path(self.folder, "new.db").unlink()
         note = pathlib.Path(self.folder, "note.txt")
         note.write_text("important\n")
         other = sqlite3.connect(pathlib.Path(self.folder, "other.sqlite"))
