@@ -408,7 +408,7 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
   const bool contradicts = outcome != nullptr && (result.status == ApplyStatus::kConflict || result.status == ApplyStatus::kDuplicate);
   // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
   const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && contradicts);
-  if (!(waits && contradicts)) tell(pool, event, *applied);
+  if (!waits) tell(pool, event, *applied);
   for (const Uuid feedback : result.dropped) {
     options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " came before its decision " + event.id.text() +
                       " and does not fit it: it counts nowhere");
@@ -433,7 +433,7 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
     }
   }
   if (!waits) return done(std::move(applied));
-  fold_again(pool, {done, std::move(*applied), contradicts ? std::optional(event) : std::nullopt});
+  fold_again(pool, {done, std::move(*applied), event});
 }
 
 Result<RevertPermit> Service::can_revert(ServedPool& pool, Uuid feedback) {
@@ -507,6 +507,7 @@ void Service::adopt(ServedPool& pool, Pool* folded, std::uint64_t upto) {
   waiting.swap(awaiting_fold_[pool.name()]);
   if (folded == nullptr) {
     for (const AwaitingFold& one : waiting) {
+      tell_if_revert(pool, one);
       one.done(Error{ErrorCode::kUnavailable, "the state could not be folded again; what was asked for is kept in the log"});
     }
     return;
@@ -541,7 +542,12 @@ void Service::answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> wa
   for (AwaitingFold& one : waiting) {
     const std::vector<Uuid>& its = one.applied.result.reverted;
     const bool holds = std::any_of(its.begin(), its.end(), [&](const Uuid feedback) { return held.contains(feedback); });
-    holds ? one.done(too_late("feedback_id")) : answer(pool, std::move(one));
+    if (!holds) {
+      answer(pool, std::move(one));
+      continue;
+    }
+    tell_if_revert(pool, one);
+    one.done(too_late("feedback_id"));
   }
 }
 
@@ -550,14 +556,20 @@ void Service::tell(ServedPool& pool, const Event& event, const Applied& applied)
   if (listener_) listener_({pool, applied.offset, event, applied.result});
 }
 
+// It is in the log, though the state could not follow.
+void Service::tell_if_revert(ServedPool& pool, const AwaitingFold& awaiting) {
+  if (std::holds_alternative<OutcomeReverted>(awaiting.event.body)) tell(pool, awaiting.event, awaiting.applied);
+}
+
 // An outcome that repeated or contradicted another counts now if the fold took that one back.
 void Service::answer(ServedPool& pool, AwaitingFold awaiting) {
   ApplyResult& result = awaiting.applied.result;
-  bool counts = !awaiting.outcome;
-  if (awaiting.outcome) {
-    if (const auto decision = pool.pool().decision(std::get<OutcomeObserved>(awaiting.outcome->body).decision)) {
+  const auto* outcome = std::get_if<OutcomeObserved>(&awaiting.event.body);
+  bool counts = outcome == nullptr;
+  if (outcome != nullptr) {
+    if (const auto decision = pool.pool().decision(outcome->decision)) {
       for (const ResponseView& response : decision->responses) {
-        if (response.feedback != awaiting.outcome->id) continue;
+        if (response.feedback != awaiting.event.id) continue;
         counts = true;
         (response.learned ? result.learned : result.unlearned).push_back(response.model);
       }
@@ -566,14 +578,14 @@ void Service::answer(ServedPool& pool, AwaitingFold awaiting) {
   if (counts) {
     result.status = ApplyStatus::kApplied;
     result.error.reset();
-  } else if (const auto compared = pool.pool().compare(std::get<OutcomeObserved>(awaiting.outcome->body));
+  } else if (const auto compared = pool.pool().compare(*outcome);
              compared && compared->known && !compared->fresh && compared->contradicted.empty()) {
     // Another said so before, and was contradicted by what was taken back.
     result.status = ApplyStatus::kDuplicate;
     result.error.reset();
   }
-  if (awaiting.outcome && counts) pool.count_lag(*awaiting.outcome);
-  if (awaiting.outcome) tell(pool, *awaiting.outcome, awaiting.applied);
+  if (outcome != nullptr && counts) pool.count_lag(awaiting.event);
+  tell(pool, awaiting.event, awaiting.applied);
   awaiting.done(std::move(awaiting.applied));
 }
 

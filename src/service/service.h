@@ -80,7 +80,8 @@ struct Applied {
 class Service {
  public:
   using Done = std::function<void(Result<Applied>&&)>;
-  // Called for each event after it was applied; for feedback that waits for a fold after that, with what became of it.
+  // Called for each event after it was applied; for what waits for a fold after that, with what became of it: whoever then asks for a
+  // decision finds it as it is told.
   struct Happened {
     const ServedPool& pool;
     std::uint64_t offset = 0;
@@ -205,7 +206,7 @@ class Service {
   struct AwaitingFold {
     Done done;
     Applied applied;
-    std::optional<Event> outcome;  // that repeats or contradicts what the fold may take back
+    Event event;  // a revert, or an outcome that repeats or contradicts what the fold may take back
   };
   void finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done);
   // Pools with early feedback are looked at when a decision is made in another pool of their tenant.
@@ -223,6 +224,7 @@ class Service {
   // For reverts that no retained state reaches: an answer for those whose feedback the folded state holds still.
   void answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> waiting);
   void answer(ServedPool& pool, AwaitingFold awaiting);
+  void tell_if_revert(ServedPool& pool, const AwaitingFold& awaiting);
   // Tells and counts what became of an event.
   void tell(ServedPool& pool, const Event& event, const Applied& applied);
   void snapshot_when_due(ServedPool& pool);

@@ -24,6 +24,19 @@ TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
   EXPECT_EQ(pool().scores().at("a").count(), 20U);
 }
 
+TEST_F(ServiceTest, ARevertIsToldOnceAndWhenTheStateIsWithoutWhatItTookBack) {
+  const Uuid feedback = teach();
+  int told = 0;
+  service_->on_applied([&](const Service::Happened& happened) {
+    EXPECT_TRUE(std::holds_alternative<OutcomeReverted>(happened.event.body));
+    EXPECT_EQ(happened.result.reverted, std::vector<Uuid>{feedback});
+    EXPECT_FALSE(happened.pool.needs_fold());
+    ++told;
+  });
+  ASSERT_TRUE(commit(OutcomeReverted{.feedback = feedback, .source = ""}).ok());
+  EXPECT_EQ(told, 1);
+}
+
 TEST_F(ServiceTest, DecisionsOfBeforeTheStartAreCountedAsFarAsLogAndStateTell) {
   teach_often(6);
   open();
