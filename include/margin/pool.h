@@ -278,6 +278,7 @@ class Pool {
   [[nodiscard]] std::vector<Grading> latest_gradings(std::size_t count) const;
   // The newest `count` decisions, oldest first.
   [[nodiscard]] std::vector<Uuid> latest_decisions(std::size_t count) const;
+  [[nodiscard]] std::optional<Uuid> oldest_decision() const;
 
   [[nodiscard]] std::string snapshot() const;
   // The same bytes for whoever cannot wait for a large state: begin_snapshot() takes down what is small, and fixes the moment;

@@ -150,6 +150,9 @@ bool Pool::contradict(const OutcomeObserved& one, const OutcomeObserved& other) 
 }
 
 std::vector<Uuid> Pool::latest_decisions(std::size_t count) const { return state_->latest(count); }
+std::optional<Uuid> Pool::oldest_decision() const {
+  return known_decisions() > 0 ? std::optional(state_->decisions.begin()->id) : std::nullopt;
+}
 
 Result<double> Pool::calibrate(std::string_view model, std::string_view channel, std::string_view segment, double confidence) const {
   if (!internal::is_probability(confidence)) return internal::out_of_range("confidence", confidence, "a number in [0, 1]");

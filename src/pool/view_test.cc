@@ -73,6 +73,7 @@ TEST_F(PoolTest, TheLatestDecisionsComeOldestFirst) {
   }
   EXPECT_EQ(pool_.latest_decisions(2), (std::vector<Uuid>{made[3], made[4]}));
   EXPECT_EQ(pool_.latest_decisions(9), made);
+  EXPECT_EQ(pool_.oldest_decision(), made.front());
 }
 
 }  // namespace

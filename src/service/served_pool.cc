@@ -39,8 +39,8 @@ ApplyResult ServedPool::apply(std::uint64_t offset, const Event& event) {
   return result;
 }
 
-void ServedPool::swap_state(Pool pool) {
-  pool_ = std::move(pool);
+Pool ServedPool::swap_state(Pool pool) {
+  std::swap(pool_, pool);
   needs_fold_ = pool_.needs_fold();
   board_.forget();
   // The figures agree with the new state; that outcomes came, whatever became of them, stays counted.
@@ -48,6 +48,7 @@ void ServedPool::swap_state(Pool pool) {
   insight_.forget_outcomes();
   for (const Pool::Grading& told : pool_.latest_gradings(kToldAgain)) score(*pool_.decision(told.decision), told.feedback, told.time_ms);
   insight_.agree_with(pool_);
+  return pool;
 }
 
 void ServedPool::recall(const Record& record) {

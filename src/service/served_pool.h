@@ -76,8 +76,8 @@ class ServedPool {
   void count_lag(const Event& outcome);
   // Early feedback that did not fit the decision it waited for.
   void count_dropped(std::size_t feedbacks) { counts_.dropped += feedbacks; }
-  // A state that was folded anew, up to the offset this one has.
-  void swap_state(Pool pool);
+  // A state that was folded anew, up to the offset this one has; returns the one before.
+  Pool swap_state(Pool pool);
 
   // The state has none; what is remembered beside it may.
   void forget_texts(Uuid decision) { insight_.forget_texts(decision); }

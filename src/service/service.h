@@ -220,7 +220,10 @@ class Service {
   // `permit` was got when nothing moved the earliest state, or that has ended.
   void permit_source(ServedPool& pool, std::string source, RevertPermit permit, Permitted answer);
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
-  void adopt(ServedPool& pool, Pool* folded, std::uint64_t upto);
+  struct Folding;
+  void adopt(ServedPool& pool, std::shared_ptr<Folding> folding);
+  // Who has waited for it.
+  [[nodiscard]] std::vector<AwaitingFold> end_fold(ServedPool& pool);
   // For reverts that no retained state reaches: an answer for those whose feedback the folded state holds still.
   void answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> waiting);
   void answer(ServedPool& pool, AwaitingFold awaiting);
