@@ -56,20 +56,24 @@ if [[ ${#missing[@]} -gt 0 ]]; then
   fi
 fi
 
-# Boost 1.81 is unpacked, not installed: its package conflicts with the 1.74 that the tests' packages bring (docs/decisions/0004).
-boost="$(dirname "${BASH_SOURCE[0]}")/../build/boost-1.81"
-if [[ ! -e $boost/usr/include/boost/version.hpp ]]; then
-  echo "setup: unpacking libboost1.81-dev into build/boost-1.81"
-  mkdir -p "$(dirname "$boost")"
-  fresh=$(mktemp -d "$boost.XXXXXX")
+# unpack PACKAGE FOLDER FILE: the package's files in build/FOLDER, unless FILE is there already.
+unpack() (
+  folder="$(dirname "${BASH_SOURCE[0]}")/../build/$2"
+  [[ ! -e $folder/$3 ]] || exit 0
+  echo "setup: unpacking $1 into build/$2"
+  mkdir -p "$(dirname "$folder")"
+  fresh=$(mktemp -d "$folder.XXXXXX")
   trap 'rm -rf "$fresh"' EXIT
-  download() { (cd "$fresh" && apt-get download -q libboost1.81-dev); }
-  if ! download && ! { "${as_root[@]}" apt-get update -q && download; }; then
-    echo "setup: libboost1.81-dev could not be downloaded; run once as root: apt-get update" >&2
+  download() { (cd "$fresh" && apt-get download -q "$1"); }
+  if ! download "$1" && ! { "${as_root[@]}" apt-get update -q && download "$1"; }; then
+    echo "setup: $1 could not be downloaded; run once as root: apt-get update" >&2
     exit 1
   fi
-  dpkg -x "$fresh"/libboost1.81-dev_*.deb "$fresh"
-  rm -rf "$fresh"/*.deb "$boost"
-  mv -T "$fresh" "$boost"
-  chmod 755 "$boost"
-fi
+  dpkg -x "$fresh/$1"_*.deb "$fresh"
+  rm -rf "$fresh"/*.deb "$folder"
+  mv -T "$fresh" "$folder"
+  chmod 755 "$folder"
+)
+# Boost 1.81 conflicts with the 1.74 that the tests' packages bring (docs/decisions/0004); nginx, whom benchmarks compare with, would be started.
+unpack libboost1.81-dev boost-1.81 usr/include/boost/version.hpp
+[[ $1 == build ]] || unpack nginx nginx usr/sbin/nginx

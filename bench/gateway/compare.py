@@ -19,7 +19,6 @@ gateway's processor time per request. --check runs briefly and fails on errors, 
 import argparse
 import json
 import os
-import shutil
 import signal
 import statistics
 import subprocess
@@ -29,7 +28,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
-from compare import NGINX_CONF, SKIPPED, cpu_seconds, free_port, on_core, rss_mib, start  # noqa: E402
+from compare import NGINX, NGINX_CONF, SKIPPED, cpu_seconds, free_port, on_core, rss_mib, start  # noqa: E402
 
 REPLY = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "usage": {"prompt_tokens": 50, "completion_tokens": 20, "total_tokens": 70},
          "choices": [{"index": 0, "message": {"role": "assistant", "content": "The whale breathes air.\n\nB\nConfidence: 85"}, "finish_reason": "stop"}]}
@@ -157,7 +156,7 @@ def report(sides, args, syncs):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, required=True, help="folder of margin and http_load")
-    parser.add_argument("--nginx", default=shutil.which("nginx") or "/usr/sbin/nginx")
+    parser.add_argument("--nginx", default=NGINX)
     parser.add_argument("--litellm", help="LiteLLM's program")
     parser.add_argument("--portkey", help="build/start-server.js of Portkey's package")
     parser.add_argument("--rounds", type=int, default=8)
@@ -174,7 +173,7 @@ def parse_arguments():
 def main():
     args = parse_arguments()
     if not Path(args.nginx).exists():
-        print(f"compare: skipped, there is no nginx at {args.nginx} (Debian: apt-get install nginx-light)")
+        print(f"compare: skipped, there is no {args.nginx} (scripts/setup.sh test unpacks it)")
         return SKIPPED
     processes = []
     with tempfile.TemporaryDirectory() as folder:

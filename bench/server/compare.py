@@ -31,6 +31,8 @@ import urllib.request
 from pathlib import Path
 
 SKIPPED = 77
+# The one that scripts/setup.sh unpacks, else the machine's.
+NGINX = shutil.which("nginx", path=f"{Path(__file__).resolve().parents[2]}/build/nginx/usr/sbin:{os.environ['PATH']}:/usr/sbin") or "nginx"
 NGINX_CONF = """
 daemon off;
 worker_processes 1;
@@ -270,7 +272,7 @@ def parse_arguments():
     parser.add_argument("left", choices=kinds[:-1])
     parser.add_argument("right", choices=kinds)
     parser.add_argument("--bin", type=Path, required=True, help="folder of margin, http_load and http_bench_server")
-    parser.add_argument("--nginx", default=shutil.which("nginx") or "/usr/sbin/nginx")
+    parser.add_argument("--nginx", default=NGINX)
     parser.add_argument("--bytes", type=int, default=1000, help="size of the constant of http")
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=2.0)
@@ -287,7 +289,7 @@ def parse_arguments():
 def main():
     args = parse_arguments()
     if args.right == "nginx" and not Path(args.nginx).exists():
-        print(f"compare: skipped, there is no nginx at {args.nginx} (Debian: apt-get install nginx-light)")
+        print(f"compare: skipped, there is no {args.nginx} (scripts/setup.sh test unpacks it)")
         return SKIPPED
     sides = []
     with tempfile.TemporaryDirectory() as folder:

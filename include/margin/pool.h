@@ -144,6 +144,7 @@ struct ResponseView {
   double calibrated = 0.0;
   std::optional<double> outcome;
   std::optional<Uuid> feedback;  // that gave the outcome
+  std::uint32_t place = 0;       // of that feedback in the order in which the decision's came
 };
 
 // Whoever keeps nothing of a decision's answers puts this in the place of each group's digest; a gold answer equals none of them, so it is
@@ -239,6 +240,8 @@ class Pool {
   [[nodiscard]] std::vector<Uuid> awaited_decisions() const;
   // Gold answers among what waits for a decision.
   [[nodiscard]] std::vector<Uuid> waiting_golds(Uuid decision) const;
+  // What waits for a decision with an outcome of a model that gave different answers in it: no one number is true of them.
+  [[nodiscard]] std::vector<Uuid> waiting_ambiguous(Uuid id, const DecisionMade& decision) const;
 
   ApplyResult apply(const Event& event);
 
@@ -264,17 +267,15 @@ class Pool {
   [[nodiscard]] bool knows(Uuid decision) const;
   [[nodiscard]] std::optional<DecisionView> decision(Uuid id) const;  // nullopt: never made here, or expired
   // What was said of a known decision, first come first; without what was taken back, unless the state still holds it (needs_fold).
-  struct Said {
+  [[nodiscard]] std::vector<Uuid> said_of(Uuid decision) const;
+  // The feedback that responses of known decisions have their outcomes from, in the order in which it was said: the latest `count`. Looks
+  // at every known decision.
+  struct Grading {
+    Uuid decision;
     Uuid feedback;
     std::int64_t time_ms = 0;  // of the event that recorded it: the decision's, where the feedback came first
   };
-  [[nodiscard]] std::vector<Said> said_of(Uuid decision) const;
-  // The same of all known decisions together, in the order in which it was said: the latest `count`. Looks at every known decision.
-  struct SaidOf {
-    Uuid decision;
-    Said said;
-  };
-  [[nodiscard]] std::vector<SaidOf> latest_said(std::size_t count) const;
+  [[nodiscard]] std::vector<Grading> latest_gradings(std::size_t count) const;
   // The newest `count` decisions, oldest first.
   [[nodiscard]] std::vector<Uuid> latest_decisions(std::size_t count) const;
 

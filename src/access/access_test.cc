@@ -207,6 +207,15 @@ TEST(Secrets, LettersAreEquallyLikely) {
   EXPECT_NE(random_text(48).value(), random_text(48).value());
 }
 
+TEST_F(Keys, ThroughALinkTheFileBehindItIsChanged) {
+  const std::string key = create("read");
+  const std::string link = folder_ + "/link";
+  ASSERT_EQ(symlink("margin.db.keys", link.c_str()), 0);
+  EXPECT_TRUE(revoke_key(link, split_key(key)->id, kNow).ok());
+  EXPECT_FALSE(ring().any_valid());
+  EXPECT_EQ(unlink(link.c_str()), 0);
+}
+
 TEST(Secrets, Sha256IsThePublishedOne) {
   // FIPS 180-4, "abc".
   const Sha256 digest = sha256("abc");

@@ -14,7 +14,8 @@ constexpr std::size_t kFileBytesMax = kKeysMax * 1024;
 
 // Loads, lets `change` alter the ring, and writes it, all under the lock that every writer takes.
 template <class Change>
-Status rewrite(const std::string& path, const Change& change) {
+Status rewrite(const std::string& named, const Change& change) {
+  const std::string path = file::behind(named);
   const Result<file::Lock> lock = file::Lock::take(path + ".lock");
   if (!lock) return lock.error();
   Result<KeyRing> ring = KeyRing::load(path);

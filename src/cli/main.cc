@@ -1,4 +1,7 @@
 // The `margin` binary: finds the subcommand and hands over. Flags and wiring only; what a command does is in its own file.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -106,6 +109,11 @@ int print(std::string_view text) {
 }  // namespace margin::cli
 
 int main(int argc, char** argv) {
+  // Where the three were closed, files would get their numbers, and what is printed or logged would go into a store.
+  int descriptor = -1;
+  do descriptor = open("/dev/null", O_RDWR);
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+  if (descriptor >= 0) close(descriptor);
   try {
     return margin::cli::run(argc, argv);
   } catch (const std::exception& error) {  // out of memory, mostly

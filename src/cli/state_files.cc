@@ -1,6 +1,7 @@
 // `margin state export`, `import`, `merge` and `diff`: states as files, and what two of them have to do with each other.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -53,7 +54,10 @@ Result<StateFile> read_store(const std::string& path, const std::string& pool, s
   const auto state = recover(**log, pool, until);
   if (!state) return {state.error().code, named(path) + ": " + state.error().message};
   for (const std::string& finding : state->findings) complain(finding, 0);
-  if (state->next == 0 && until > 0)
+  const auto positions = (*log)->pools();
+  if (!positions) return positions.error();
+  const bool known = std::any_of(positions->begin(), positions->end(), [&](const PoolPosition& there) { return there.pool == pool; });
+  if (!known || (state->next == 0 && until > 0))
     return {ErrorCode::kNotFound, "pool " + internal::printable(pool) + ": has no events in " + named(path)};
   if (until != kEverything && state->next != until) {
     return {ErrorCode::kInvalidArgument, "--at: got " + std::to_string(until) + ", expected a number of events that pool " +
@@ -148,9 +152,7 @@ class Planned {
 
 // The pool as it is in the store, or an empty one.
 Result<RecoveredPool> pool_before(const std::string& store, const std::string& pool) {
-  std::error_code error;
-  // An empty file is one whose making a full disk cut off.
-  if (!std::filesystem::exists(store, error) || std::filesystem::file_size(store, error) == 0) return RecoveredPool{};
+  if (SqliteLog::is_unmade(store)) return RecoveredPool{};
   const auto log = SqliteLog::look(store);
   if (!log) return log.error();
   return recover(**log, pool);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "base/text.h"
 
@@ -70,6 +71,11 @@ Result<std::string> read(const std::string& path, std::size_t bytes_max) {
       return Error{ErrorCode::kLimit, internal::printable(path, 400) + ": is larger than " + std::to_string(bytes_max) + " bytes"};
     }
   }
+}
+
+std::string behind(const std::string& path) {
+  const std::unique_ptr<char, decltype([](char* text) { std::free(text); })> found(::realpath(path.c_str(), nullptr));
+  return found == nullptr ? path : found.get();
 }
 
 Status replace_private(const std::string& path, std::string_view text) {

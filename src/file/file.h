@@ -11,6 +11,9 @@ namespace margin::file {
 // All of a file. kNotFound: there is none; kCorrupt: cannot be read; kLimit: longer than `bytes_max`.
 [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t bytes_max);
 
+// The file that PATH leads to where it is a link, so that what is replaced is that one and not the link; else PATH.
+[[nodiscard]] std::string behind(const std::string& path);
+
 // Replaces a file by `text`, or leaves it as it was: written beside it, on disk, then renamed. Only its owner may read it.
 // kCorrupt: could not be written.
 [[nodiscard]] Status replace_private(const std::string& path, std::string_view text);

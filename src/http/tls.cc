@@ -21,6 +21,9 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_si
   return SSL_TLSEXT_ERR_OK;
 }
 
+// OpenSSL would ask the terminal, and the server would wait for whoever sits there.
+int no_password(char*, int, int, void*) { return -1; }
+
 }  // namespace
 
 Status check_certificates(const ListenOptions& options) {
@@ -40,6 +43,7 @@ Result<std::shared_ptr<ssl::context>> load_tls(const ListenOptions& options) {
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_alpn_select_cb(native, choose_protocol, nullptr);
+  SSL_CTX_set_default_passwd_cb(native, no_password);
   boost::system::error_code error;
   context->use_certificate_chain_file(options.certificate_file, error);
   if (error)

@@ -28,6 +28,9 @@ Result<std::string> keep_damaged(const std::string& store) {
     std::error_code error;
     if (const auto bytes = fs::file_size(file, error); error || bytes == 0) continue;
     if (!fs::copy_file(file, name(file, set), error)) {
+      // A part of it would be taken for what was kept, and there is room for four.
+      std::error_code ignored;
+      for (const std::string& each : files) fs::remove(name(each, set), ignored);
       return {ErrorCode::kUnavailable, file + ": is damaged and cannot be kept as " + name(file, set) + ": " + error.message()};
     }
     kept += (kept.empty() ? "" : ", ") + name(file, set);

@@ -66,10 +66,13 @@ Status check_acknowledged(const std::string& path, const std::optional<Acknowled
 
 void HighWater::Unmap::operator()(char* bytes) const { munmap(bytes, kBytes); }
 
-Result<HighWater> HighWater::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+Result<HighWater> HighWater::open(const std::string& store) {
+  const std::string path = high_water_path(store);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor < 0) return {ErrorCode::kUnavailable, path + ": cannot be made: " + std::strerror(errno)};
   HighWater opened(descriptor);
+  struct stat its {};
+  if (stat(store.c_str(), &its) == 0) resemble(descriptor, its);
   opened.map();
   return opened;
 }

@@ -36,8 +36,9 @@ class HighWater {
   static constexpr std::size_t kBytes = 2 * kPlaceBytes;
 
   HighWater() = default;
-  // Opens PATH, made if it is not there. kUnavailable: it cannot be.
-  [[nodiscard]] static Result<HighWater> open(const std::string& path);
+  // Opens that of a store, made if it is not there, as readable as the store: who made it for another user must not keep that one's server
+  // from it. kUnavailable: it cannot be.
+  [[nodiscard]] static Result<HighWater> open(const std::string& store);
 
   // Nothing when it was never written or is torn.
   [[nodiscard]] std::optional<Acknowledged> read() const;

@@ -17,7 +17,7 @@ constexpr Digest kStore{7, 8};
 class HighWaterTest : public testing::Test {
  protected:
   [[nodiscard]] std::string path() const { return folder_.file("store.head"); }
-  [[nodiscard]] HighWater open() const { return HighWater::open(path()).value(); }
+  [[nodiscard]] HighWater open() const { return HighWater::open(folder_.file("store")).value(); }
   [[nodiscard]] std::string bytes() const {
     std::ifstream in(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};

@@ -64,14 +64,18 @@ constexpr off_t kNameInHead = static_cast<off_t>(HighWater::kBytes);
 
 }  // namespace
 
+bool is_locked_by_another(int file) { return !lock(file, kBehindSqlite) && is_taken(); }
+
 Result<Lease> Lease::take(const std::string& store) {
   const std::string path = lock_path(store);
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file.open()) return {ErrorCode::kUnavailable, path + ": cannot be made: " + std::strerror(errno)};
   if (!lock(file.get())) {
     if (is_taken()) return {ErrorCode::kUnavailable, path + ": held by " + read_holder(file.get(), 0)};
     return {ErrorCode::kUnavailable, path + ": cannot be locked: " + std::strerror(errno)};
   }
+  struct stat its {};
+  if (stat(store.c_str(), &its) == 0) resemble(file.get(), its);
   Lease lease;
   for (const std::string& other : {high_water_path(store), tail_path(store, 0)}) {
     if (Status status = lease.lock_if_there(other, store); !status) return status.error();
@@ -105,10 +109,9 @@ Status Lease::lock_itself(const std::string& store) {
   if (stat(store.c_str(), &found) != 0 || !S_ISREG(found.st_mode) || holds(found)) return {};
   Descriptor file(::open(store.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.open()) return {};
-  if (!lock(file.get(), kBehindSqlite)) {
-    if (!is_taken()) return {};
+  if (is_locked_by_another(file.get()))
     return {ErrorCode::kUnavailable, store + ": held by another process, which knows the same file under another name"};
-  }
+  // Kept also where the file system does not take this lock.
   files_.push_back(std::move(file));
   return {};
 }

@@ -29,4 +29,8 @@ class Lease {
   std::vector<Descriptor> files_;
 };
 
+// Locks a file of SQLite's, behind what SQLite locks of it, until all descriptors of this opening are closed. True: another opening has it
+// locked so; where the file system knows no locks nobody has.
+[[nodiscard]] bool is_locked_by_another(int file);
+
 }  // namespace margin::internal

@@ -1,5 +1,6 @@
 #include "log/sqlite.h"
 
+#include <cerrno>
 #include <utility>
 
 namespace margin::internal {
@@ -14,6 +15,8 @@ Error error_of(sqlite3* handle) {
     case SQLITE_LOCKED: return {ErrorCode::kUnavailable, "another program holds the store locked"};
     case SQLITE_READONLY: return {ErrorCode::kUnavailable, "the store is read-only"};
     case SQLITE_IOERR:
+      if (const int system = sqlite3_system_errno(handle); system == ENOSPC || system == EDQUOT)
+        return {ErrorCode::kUnavailable, "the disk is full"};
       return {ErrorCode::kUnavailable, "the disk does not take or give data: " + said + " (" +
                                            std::to_string(sqlite3_extended_errcode(handle)) + ", system error " +
                                            std::to_string(sqlite3_system_errno(handle)) + ")"};

@@ -13,6 +13,7 @@
 
 #include "log/codec.h"
 #include "log/descriptor.h"
+#include "log/lease.h"
 #include "log/limits.h"
 #include "log/recovery.h"
 #include "log/replacement.h"
@@ -50,9 +51,10 @@ std::string file_behind(const std::string& path) {
 
 // A store, or what is left of one: its number of acknowledged events stands beside it. Anything else was named by a slip.
 Status check_replaceable(const std::string& path) {
+  if (SqliteLog::is_unmade(path)) return {};
   struct stat found {};
-  if (stat(path.c_str(), &found) != 0 || (S_ISREG(found.st_mode) && found.st_size == 0)) return {};
-  const bool store = S_ISREG(found.st_mode) && (access(internal::high_water_path(path).c_str(), F_OK) == 0 || SqliteLog::look(path).ok());
+  const bool store = stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
+                     (access(internal::high_water_path(path).c_str(), F_OK) == 0 || SqliteLog::look(path).ok());
   if (store) return {};
   return {ErrorCode::kConflict,
           path + ": is no store, nor is there a " + internal::high_water_path(path) + " beside it; a backup replaces stores alone"};
@@ -71,13 +73,24 @@ Status check_whole(const std::string& path) {
   return {};
 }
 
-// An empty file that others may read and write as they may `model`, before anything is in it.
-Status make_like(const std::string& path, const std::string& model) {
+// An empty file that others may read and write as they may `model`, before anything is in it, kept from whoever else would write it; its
+// owner may do both, as it is to be written. What one that was cut off has left is cleared away.
+Result<internal::Descriptor> make_like(const std::string& path, const std::string& model) {
   struct stat found {};
-  const internal::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  struct stat named {};
+  internal::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.open()) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
-  if (stat(model.c_str(), &found) == 0) internal::resemble(file.get(), found);
-  return {};
+  // Whoever had it before may have put it in its place by now.
+  const bool mine = !internal::is_locked_by_another(file.get()) && fstat(file.get(), &found) == 0 && stat(path.c_str(), &named) == 0 &&
+                    found.st_dev == named.st_dev && found.st_ino == named.st_ino;
+  if (!mine) return {ErrorCode::kUnavailable, "another process is writing " + path};
+  for (const char* suffix : {"-wal", "-shm"}) unlink((path + suffix).c_str());
+  if (ftruncate(file.get(), 0) != 0) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
+  if (stat(model.c_str(), &found) == 0) {
+    found.st_mode |= S_IRUSR | S_IWUSR;
+    internal::resemble(file.get(), found);
+  }
+  return file;
 }
 
 }  // namespace
@@ -113,6 +126,15 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::look(const std::string& named_path
   std::unique_ptr<SqliteLog> log(new SqliteLog(path));
   if (Status status = log->reader_.open(path, SqliteLogOptions().busy_wait); !status) return named(path, status.error());
   return log;
+}
+
+bool SqliteLog::is_unmade(const std::string& named_path) {
+  const std::string path = file_behind(named_path);
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return errno == ENOENT;
+  if (!S_ISREG(found.st_mode)) return false;
+  internal::SqliteReader reader;
+  return found.st_size == 0 || (!reader.open(path, SqliteLogOptions().busy_wait) && reader.empty());
 }
 
 Status SqliteLog::append(const Entry& entry, Acknowledge acknowledge) {
@@ -186,8 +208,11 @@ Result<std::vector<PoolPosition>> SqliteLog::pools() {
 }
 
 Status SqliteLog::check_file() {
+  const std::string head = internal::high_water_path(path_);
+  if (access(head.c_str(), R_OK) != 0 && errno != ENOENT)
+    return {ErrorCode::kUnavailable, head + ": cannot be read: " + std::strerror(errno)};
   // First what was acknowledged, then what is there: a server may be adding to both.
-  const std::optional<internal::Acknowledged> acknowledged = internal::HighWater::read(internal::high_water_path(path_));
+  const std::optional<internal::Acknowledged> acknowledged = internal::HighWater::read(head);
   const Result<std::vector<PoolPosition>> pools = this->pools();
   if (!pools) return pools.error();
   internal::Acknowledged there{.store = reader_.store()};
@@ -287,13 +312,11 @@ Status SqliteLog::restore(const std::string& backup, const std::string& named_ta
 // Beside the target first: a copy that was cut off must not look like one.
 Status SqliteLog::copy_to(const std::string& target, const std::function<Status(const std::string& copy)>& put_in_place) {
   const std::string partial = internal::partial_path(target);
-  const auto remove = [&partial] {
-    for (const char* suffix : {"", "-wal", "-shm"}) unlink((partial + suffix).c_str());
-  };
-  remove();
   const Result<internal::TailContent> tail = this->tail();
   if (!tail) return tail.error();
-  if (Status status = make_like(partial, file_bytes(target) > 0 ? target : path_); !status) return named(target, status.error());
+  // Open for as long as SQLite has the file: closing it lets go of the locks that the process has through others.
+  const Result<internal::Descriptor> mine = make_like(partial, file_bytes(target) > 0 ? target : path_);
+  if (!mine) return named(target, mine.error());
   Status status = reader_.copy_to(partial);
   if (status.ok() && !tail->records().empty()) {
     internal::SqliteWriter copy;
@@ -306,7 +329,7 @@ Status SqliteLog::copy_to(const std::string& target, const std::function<Status(
   }
   if (status.ok()) status = put_in_place(partial);
   if (status.ok()) return {};
-  remove();
+  for (const char* suffix : {"", "-wal", "-shm"}) unlink((partial + suffix).c_str());
   return named(target, status.error());
 }
 

@@ -41,6 +41,8 @@ class SqliteLog final : public EventLog {
   [[nodiscard]] static Result<std::unique_ptr<SqliteLog>> open(const std::string& path, const SqliteLogOptions& options = {});
   // Opens an existing store to look at, beside a server that may be writing it; what would change it is refused with kUnavailable.
   [[nodiscard]] static Result<std::unique_ptr<SqliteLog>> look(const std::string& path);
+  // Whether nothing stands there yet: no file, an empty one, or one whose making was cut off.
+  [[nodiscard]] static bool is_unmade(const std::string& path);
   ~SqliteLog() override { close(); }
 
   // What opening found that an operator should hear; empty: nothing.

@@ -1,6 +1,7 @@
 // What only the SQLite store promises: damage is found and named, unlucky operators are told, snapshots and backups are whole.
 #include "log/sqlite_log.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -13,8 +14,11 @@
 #include <thread>
 #include <utility>
 
+#include "log/descriptor.h"
+#include "log/lease.h"
 #include "log/recovery.h"
 #include "log/sqlite_log_fixture.h"
+#include "log/store_format.h"
 
 namespace margin {
 namespace {
@@ -308,6 +312,34 @@ TEST_F(SqliteLogTest, WithDurabilityProcessWhatIsLeftOfADamagedEndIsKeptAFewTime
   for (int set = 1; set <= 4; ++set)
     EXPECT_EQ(content_of(path() + "-wal.damaged" + std::to_string(set)), journals[static_cast<std::size_t>(set - 1)]);
   EXPECT_FALSE(std::filesystem::exists(path() + "-wal.damaged5"));
+}
+
+TEST_F(SqliteLogTest, AStoreWhoseMakingWasCutOffIsMadeAnew) {
+  EXPECT_TRUE(SqliteLog::is_unmade(path()));
+  sql("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL");
+  ASSERT_GT(std::filesystem::file_size(path()), 0U);
+  EXPECT_TRUE(SqliteLog::is_unmade(path()));
+  EXPECT_FALSE(SqliteLog::look(path()).ok());
+  open();
+  append(0, 3);
+  EXPECT_FALSE(SqliteLog::is_unmade(path()));
+}
+
+TEST_F(SqliteLogTest, TwoBackupsOfOneNameDoNotMix) {
+  open();
+  append(0, 3);
+  const std::string partial = internal::partial_path(folder_.file("backup"));
+  {
+    const internal::Descriptor other(::open(partial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_FALSE(internal::is_locked_by_another(other.get()));
+    const Status refused = log_->backup(folder_.file("backup"));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("another process is writing"), std::string::npos) << refused.error().message;
+    EXPECT_TRUE(std::filesystem::exists(partial)) << "it is the other's";
+  }
+  std::ofstream(partial) << "what one that was cut off has left";
+  ASSERT_TRUE(log_->backup(folder_.file("backup")).ok());
+  EXPECT_EQ(SqliteLog::look(folder_.file("backup")).value()->pools()->front().next, 3U);
 }
 
 TEST_F(SqliteLogTest, AnOldCopyAfterACleanStopIsRefusedAlsoWithDurabilityProcess) {

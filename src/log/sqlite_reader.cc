@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -50,10 +51,12 @@ std::string escaped(const std::string& path) {
 }
 
 // A reader of a write-ahead journal takes locks in a file beside the store, so it asks for more than reading. Where it may not, and there
-// is no journal (a closed store on a medium that cannot be written), it reads the file alone.
+// is no journal (a closed store on a medium, or in a folder, that cannot be written), it reads the file alone.
 Result<Database> open_to_read(const std::string& path) {
   Result<Database> database = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
-  if (!database || sqlite3_db_readonly(database->handle(), "main") != 1 || access((path + "-wal").c_str(), F_OK) == 0) return database;
+  if (!database || access((path + "-wal").c_str(), F_OK) == 0) return database;
+  const std::string folder = std::filesystem::absolute(path).parent_path();
+  if (sqlite3_db_readonly(database->handle(), "main") != 1 && access(folder.c_str(), W_OK) == 0) return database;
   return Database::open("file:" + escaped(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX);
 }
 
@@ -77,7 +80,8 @@ Status SqliteReader::open(const std::string& path, std::chrono::milliseconds bus
                                          "): copy the store with all files beside it to where it may be, and look there"};
   }
   if (!empty) return empty.error();
-  if (*empty) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
+  empty_ = *empty;
+  if (empty_) return {ErrorCode::kCorrupt, "the file is empty, not an event log"};
   const Result<Contents> contents = contents_of(database_);
   if (!contents) return contents.error();
   store_ = contents->name;

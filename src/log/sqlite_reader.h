@@ -25,6 +25,8 @@ class SqliteReader {
 
   // The name of the store, which tells it and its copies from all others.
   [[nodiscard]] const Digest& store() const { return store_; }
+  // Whether open() was refused because nothing is in it.
+  [[nodiscard]] bool empty() const { return empty_; }
 
   // `bytes`: of the records.
   [[nodiscard]] Result<std::vector<Record>> read(std::string_view pool, std::uint64_t from, std::size_t records_max, std::size_t& bytes);
@@ -65,6 +67,7 @@ class SqliteReader {
   std::mutex mutex_;
   Database database_;
   Digest store_{};
+  bool empty_ = false;
   Statement begin_;
   Statement end_;
   Statement select_pool_;

@@ -59,6 +59,10 @@ Result<bool> check_format(Database& database) {
   if (*pages == 0) return true;
   const Result<std::int64_t> application = database.integer("PRAGMA application_id");
   if (!application) return application.error();
+  const Result<std::int64_t> tables = database.integer("SELECT count(*) FROM sqlite_master");
+  if (!tables) return tables.error();
+  // Its journal was set up, and whoever made it got no further.
+  if (*application == 0 && *tables == 0) return true;
   if (*application != kApplication) return {ErrorCode::kCorrupt, "this database is not an event log of margin"};
   const Result<std::int64_t> version = database.integer("PRAGMA user_version");
   if (!version) return version.error();

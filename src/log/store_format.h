@@ -60,7 +60,8 @@ inline constexpr const char* kPartitions =
     "CASE WHEN events.row >= (pools.pool << 40) + next THEN chain ELSE head END AS head, key FROM pools LEFT JOIN events "
     "ON events.row = (SELECT max(row) FROM events WHERE row >= pools.pool << 40 AND row < (pools.pool + 1) << 40)";
 
-// For a database that is not a store of ours, or one of a newer layout: kCorrupt, kUnsupported. True: an empty database.
+// For a database that is not a store of ours, or one of a newer layout: kCorrupt, kUnsupported. True: an empty database, also where the
+// making of a store was cut off.
 [[nodiscard]] Result<bool> check_format(Database& database);
 // Makes an older store one of this layout, wholly or not at all.
 [[nodiscard]] Status upgrade(Database& database);

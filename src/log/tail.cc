@@ -195,7 +195,7 @@ Status Tail::open(const std::string& store_path, const Digest& store) {
     File& file = files_[i];
     file = {};
     file.path = tail_path(store_path, i);
-    file.descriptor = Descriptor(::open(file.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    file.descriptor = Descriptor(::open(file.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!file.descriptor.open()) return {ErrorCode::kUnavailable, file.path + ": cannot be made: " + std::strerror(errno)};
     if (known) resemble(file.descriptor.get(), found);
   }

@@ -104,7 +104,7 @@ std::vector<TailRecord> TailedWriter::following(const TailContent& left) {
 }
 
 Status TailedWriter::check_high_water(const std::string& path, const Contents& there) {
-  Result<HighWater> file = HighWater::open(high_water_path(path));
+  Result<HighWater> file = HighWater::open(path);
   if (!file) return file.error();
   high_water_ = std::move(file).value();
   return check_acknowledged(path, high_water_.read(), {.store = there.name, .records = there.records}, warning_);

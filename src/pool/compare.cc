@@ -62,8 +62,22 @@ std::vector<Grade> PoolState::grades_of(const DecisionRecord& decision, std::spa
   return grades;
 }
 
+// An outcome of a model, of all of its responses, that is asked to be true of different answers.
+bool PoolState::is_ambiguous(const Grade& grade, const DecisionRecord& decision) const {
+  const DecisionRecord::Response* first = nullptr;
+  for (const DecisionRecord::Response& response : decision.responses) {
+    if (!grade.channel.empty() || !response.usable || members[response.model].name != grade.model) continue;
+    if (first == nullptr) first = &response;
+    if (response.answer != first->answer) return true;
+  }
+  return false;
+}
+
 Result<OutcomeObserved> PoolState::resolve_waiting(const Verdict& verdict, const DecisionRecord& decision) const {
   if (Status status = can_grade(verdict.gold.has_value(), decision); !status) return status.error();
+  for (const Grade& grade : verdict.grades) {
+    if (is_ambiguous(grade, decision)) return {ErrorCode::kUnsupported, "grades: " + grade.model + " gave different answers"};
+  }
   const auto outcomes = outcomes_of(verdict, decision, members, cells);
   if (!outcomes) return outcomes.error();
   return OutcomeObserved{.decision = decision.id,

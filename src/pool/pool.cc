@@ -17,19 +17,6 @@ struct Pool::State : internal::PoolState {
   explicit State(internal::PoolState&& state) : PoolState(std::move(state)) {}
 };
 
-namespace {
-
-// What was said of a decision, without what was taken back, unless the state still holds it.
-template <class Visit>
-void for_each_said(const internal::DecisionRecord& record, const Visit& visit) {
-  for (std::size_t i = 0; i < record.later->feedbacks.size(); ++i) {
-    const internal::FeedbackMark& mark = record.later->feedbacks[i];
-    if (!mark.reverted || record.holds(i)) visit(mark);
-  }
-}
-
-}  // namespace
-
 Pool::Pool() : state_(std::make_unique<State>()) {}
 Pool::Pool(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Pool::~Pool() = default;
@@ -77,6 +64,25 @@ std::vector<Uuid> Pool::waiting_golds(Uuid decision) const {
   return golds;
 }
 
+std::vector<Uuid> Pool::waiting_ambiguous(Uuid id, const DecisionMade& decision) const {
+  const auto usable = [](const RecordedResponse& response) { return response.confidence && !response.abstained; };
+  const auto ambiguous = [&](const Grade& grade) {
+    const RecordedResponse* first = nullptr;
+    for (const RecordedResponse& response : decision.responses) {
+      if (!grade.channel.empty() || response.model != grade.model || !usable(response)) continue;
+      if (first == nullptr) first = &response;
+      if (response.answer != first->answer) return true;
+    }
+    return false;
+  };
+  std::vector<Uuid> found;
+  for (const auto* entry : state_->early.waiting(id)) {
+    const std::vector<Grade>& grades = entry->verdict.grades;
+    if (!entry->reverted && std::any_of(grades.begin(), grades.end(), ambiguous)) found.push_back(entry->id);
+  }
+  return found;
+}
+
 ApplyResult Pool::apply(const Event& event) { return state_->apply(event); }
 
 const PoolConfigured& Pool::config() const { return state_->config; }
@@ -93,24 +99,35 @@ std::vector<Alarm> Pool::alarms() const { return state_->alarms(); }
 bool Pool::knows(Uuid decision) const { return state_->decisions.find(decision) != nullptr; }
 std::optional<DecisionView> Pool::decision(Uuid id) const { return state_->view(id); }
 
-std::vector<Pool::Said> Pool::said_of(Uuid decision) const {
-  std::vector<Said> said;
-  if (const internal::DecisionRecord* record = state_->decisions.find(decision)) {
-    for_each_said(*record, [&](const internal::FeedbackMark& mark) { said.push_back({mark.id, mark.time_ms}); });
+std::vector<Uuid> Pool::said_of(Uuid decision) const {
+  std::vector<Uuid> said;
+  const internal::DecisionRecord* record = state_->decisions.find(decision);
+  if (record == nullptr) return said;
+  for (std::size_t i = 0; i < record->later->feedbacks.size(); ++i) {
+    const internal::FeedbackMark& mark = record->later->feedbacks[i];
+    if (!mark.reverted || record->holds(i)) said.push_back(mark.id);
   }
   return said;
 }
 
-std::vector<Pool::SaidOf> Pool::latest_said(std::size_t count) const {
-  std::vector<SaidOf> all;
-  const auto earlier = [](const SaidOf& a, const SaidOf& b) { return a.said.time_ms < b.said.time_ms; };
-  // Of one decision it comes in its order, and decisions do.
+std::vector<Pool::Grading> Pool::latest_gradings(std::size_t count) const {
+  std::vector<Grading> all;
+  // Of one decision they are in their order, and decisions are.
   const auto keep_latest = [&] {
-    std::stable_sort(all.begin(), all.end(), earlier);
+    std::stable_sort(all.begin(), all.end(), [](const Grading& a, const Grading& b) { return a.time_ms < b.time_ms; });
     if (all.size() > count) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(count));
   };
+  std::vector<std::uint32_t> places;
   for (const internal::DecisionRecord& record : state_->decisions) {
-    for_each_said(record, [&](const internal::FeedbackMark& mark) { all.push_back({record.id, {mark.id, mark.time_ms}}); });
+    const auto& feedbacks = record.later->feedbacks;
+    if (feedbacks.empty()) continue;
+    places.clear();
+    for (const internal::DecisionRecord::Response& response : record.responses) {
+      if (response.graded()) places.push_back(record.outcome_of(response).feedback);
+    }
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    for (const std::uint32_t place : places) all.push_back({record.id, feedbacks[place].id, feedbacks[place].time_ms});
     if (all.size() >= 2 * count + internal::kFeedbacksMax) keep_latest();
   }
   keep_latest();

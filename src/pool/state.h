@@ -65,6 +65,7 @@ struct PoolState {
   // Outcomes of responses as grades of models.
   [[nodiscard]] std::vector<Grade> grades_of(const DecisionRecord& decision, std::span<const double> outcomes) const;
   // What feedback that waits elsewhere says of a decision made here.
+  [[nodiscard]] bool is_ambiguous(const Grade& grade, const DecisionRecord& decision) const;
   [[nodiscard]] Result<OutcomeObserved> resolve_waiting(const Verdict& verdict, const DecisionRecord& decision) const;
   [[nodiscard]] Result<Comparison> compare(const OutcomeObserved& outcome) const;
   [[nodiscard]] std::vector<Uuid> latest(std::size_t count) const;

@@ -26,6 +26,7 @@ std::optional<DecisionView> PoolState::view(Uuid id) const {
     if (!response.graded()) continue;
     const DecisionRecord::Outcome& outcome = record->outcome_of(response);
     shown.outcome = outcome.value;
+    shown.place = outcome.feedback;
     shown.feedback = record->later->feedbacks[outcome.feedback].id;
     if (!record->supports(response) || outcome.feedback > first) continue;
     view.outcome = outcome.feedback < first ? outcome.value : std::max(*view.outcome, outcome.value);

@@ -56,12 +56,12 @@ TEST_F(PoolTest, WhatWasSaidLatelyIsFoundHoweverOldItsDecisions) {
   }
   const auto latest = [&](std::size_t count) {
     std::vector<Uuid> found;
-    for (const Pool::SaidOf& one : pool_.latest_said(count)) found.push_back(one.said.feedback);
+    for (const Pool::Grading& one : pool_.latest_gradings(count)) found.push_back(one.feedback);
     return found;
   };
   EXPECT_EQ(latest(9), said);
   EXPECT_EQ(latest(2), (std::vector<Uuid>{said[2], said[3]}));
-  EXPECT_EQ(pool_.latest_said(1)[0].decision, made[5].id);
+  EXPECT_EQ(pool_.latest_gradings(1)[0].decision, made[5].id);
 }
 
 TEST_F(PoolTest, TheLatestDecisionsComeOldestFirst) {

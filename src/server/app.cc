@@ -242,10 +242,12 @@ service::ServedPool* find_pool(App& app, const Call& call, std::string_view name
     return nullptr;
   }
   const std::string stored = call.caller.stored(name);
-  if (service::ServedPool* pool = app.service().find(stored)) return pool;
-  // A pool named default always exists, for every tenant.
-  if (name == service::kDefaultPool) {
-    if (call.request.method == "GET" || call.request.method == "HEAD") return &app.unmade_default(stored);
+  const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
+  service::ServedPool* const pool = app.service().find(stored);
+  if (pool != nullptr && (reads || pool->next_offset() > 0)) return pool;
+  // A pool named default always exists, for every tenant; so do those of the file, one of which the store may not have taken yet.
+  if (pool != nullptr || name == service::kDefaultPool) {
+    if (reads) return &app.unmade_default(stored);
     auto made = app.service().find_or_make(stored);
     if (!made) call.answer->refuse(made.error());
     return made ? *made : nullptr;

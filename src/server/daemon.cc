@@ -1,5 +1,6 @@
 #include "server/daemon.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "access/key_ring.h"
+#include "base/text.h"
 #include "gateway/gateway.h"
 #include "http/loop.h"
 #include "http/server.h"
@@ -75,7 +77,7 @@ PoolConfigured defaults_of(const config::Config& config) { return config::pool_c
 
 Result<config::Config> load(const DaemonOptions& options) {
   auto config = config::load_config(options.config_file, options.environment);
-  if (!config) return config;
+  if (!config) return Error{ErrorCode::kInvalidArgument, config.error().message};  // one that cannot be read too
   if (options.listen) config->server.listen = *options.listen;
   if (options.admin_listen) config->server.admin_listen = *options.admin_listen;
   if (options.store) config->store.file = *options.store;
@@ -85,6 +87,13 @@ Result<config::Config> load(const DaemonOptions& options) {
     return Error{ErrorCode::kInvalidArgument, faults.front()};
   }
   return config;
+}
+
+// A pipe gives what is in it once: read again it would be empty, as if all were by default, or nobody would write it and all would wait.
+Status check_readable_again(const std::string& config_file) {
+  struct stat found {};
+  if (stat(config_file.c_str(), &found) != 0 || !S_ISFIFO(found.st_mode)) return {};
+  return {ErrorCode::kInvalidArgument, internal::printable(config_file, 400) + ": is a pipe and has been read; a reload needs a file"};
 }
 
 // An address to listen on, and the key that says so.
@@ -141,6 +150,7 @@ class Daemon {
         journal_(STDERR_FILENO, {config_.log.format, config_.log.level}, wall_clock_ms) {}
 
   Status run() {
+    watch_hangup();
     if (options_.demo) {
       simulated_ = std::make_unique<SimulatedModels>(loop_);
       if (Status started = simulated_->start(); !started) return started;
@@ -215,12 +225,16 @@ class Daemon {
     return out;
   }
 
-  void watch_signals() {
+  // From the beginning: a reload that is asked for while the state is recovered comes when it is, and SIGTERM until then ends it at once.
+  void watch_hangup() {
     // A file that may not grow and a reader that is gone are errors of the write, not the end of the process.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    for (const int signal : {SIGTERM, SIGINT}) loop_.on_signal(signal, [this] { drain(); });
     loop_.on_signal(SIGHUP, [this] { static_cast<void>(reload()); });
+  }
+
+  void watch_signals() {
+    for (const int signal : {SIGTERM, SIGINT}) loop_.on_signal(signal, [this] { drain(); });
   }
 
   void ping() {
@@ -258,6 +272,7 @@ class Daemon {
       store_writable_ ? journal_.info("the store can be written again")
                       : journal_.warning("the store cannot be written", {{"reason", writable.error().message}});
     }
+    if (store_writable_ && service_->has_unwritten_pools()) service_->reconfigure(pools_of(config_), defaults_of(config_));
     store_watch_ = loop_.after(kLookAtStoreEvery, [this] { look_at_store(); });
   }
 
@@ -293,6 +308,7 @@ class Daemon {
       journal_.error(told, {{"reason", error.message}});
       return error;
     };
+    if (Status readable = check_readable_again(options_.config_file); !readable) return refused(readable.error());
     auto wanted = load(options_);
     if (!wanted) return refused(wanted.error());
     if (simulated_) simulated_->add_to(*wanted);

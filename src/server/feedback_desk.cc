@@ -169,9 +169,9 @@ ServedPool* Taking::find_pool() {
     answered(refusal(404, "not_found", "decision_id: no such decision", "decision_id"));
     return nullptr;
   }
-  // Whatever waits for one decision waits together, so that it is compared.
-  if (ServedPool* waits = app.service().find_awaiting(decision, caller.tenant)) return waits;
-  if (pool == nullptr && name == "default") {
+  // Whatever waits for one decision of a tenant waits together, so that it is compared.
+  if (ServedPool* waits = app.service().find_awaiting(decision, pool == nullptr ? caller.tenant : pool->tenant())) return waits;
+  if (pool == nullptr ? name == "default" : pool->next_offset() == 0) {
     auto made = app.service().find_or_make(caller.stored(name));
     if (!made) answered(refusal(made.error()));
     return made ? *made : nullptr;
@@ -246,14 +246,14 @@ void Taking::take() {
 std::vector<Comparison::Said> Taking::contradicted(ServedPool& pool, const Comparison& compared) const {
   std::vector<Comparison::Said> all = compared.contradicted;
   if (!compared.known) return all;
-  for (const Pool::Said& said : pool.pool().said_of(given.outcome.decision)) {
-    const auto same = [&](const Comparison::Said& known) { return known.feedback == said.feedback; };
+  for (const Uuid said : pool.pool().said_of(given.outcome.decision)) {
+    const auto same = [&](const Comparison::Said& known) { return known.feedback == said; };
     if (std::any_of(all.begin(), all.end(), same)) continue;
     // The state knows what grades a response; what else was said is in the log.
-    const auto record = app.service().look_up(pool, said.feedback);
+    const auto record = app.service().look_up(pool, said);
     const auto* outcome = record && *record ? std::get_if<OutcomeObserved>(&(*record)->event.body) : nullptr;
     if (outcome == nullptr || outcome->weight == 0.0 || !pool.pool().contradict(*outcome, given.outcome)) continue;
-    all.push_back({said.feedback, outcome->source});
+    all.push_back({said, outcome->source});
   }
   return all;
 }
@@ -341,9 +341,11 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
 
 void take_feedback(App& app, const Caller& caller, FeedbackRequest given, std::optional<GivenMark> mark, Answered answered) {
   Turns::Key key{.tenant = caller.tenant, .decision = given.outcome.decision};
-  // Who is of no tenant may speak of everybody's decisions.
+  // Who is of no tenant may speak of everybody's decisions, also of those to come.
   if (key.tenant.empty()) {
-    if (const ServedPool* pool = find_knowing(app, caller, given)) key.tenant = pool->tenant();
+    const ServedPool* pool = find_knowing(app, caller, given);
+    if (pool == nullptr && !given.pool.empty()) pool = app.service().find(given.pool);
+    if (pool != nullptr) key.tenant = pool->tenant();
   }
   auto taking = std::make_shared<Taking>(Taking{app, caller, std::move(given), mark, std::move(answered), nullptr});
   const bool waits =

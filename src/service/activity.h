@@ -12,7 +12,7 @@ struct ActivityStep {
   std::int64_t number = 0;  // of the step since 1970; 0: nothing happened in it
   std::uint32_t decisions = 0;
   std::uint32_t abstained = 0;
-  std::uint32_t outcomes = 0;   // feedback that was learned from or recorded
+  std::uint32_t outcomes = 0;   // feedback that gave a response its outcome
   std::uint32_t settled = 0;    // decisions whose selected answer was graded, and of those
   double promised_error = 0.0;  // summed
   double realised_error = 0.0;

@@ -46,14 +46,14 @@ void Insight::applied(const Pool& pool, const Event& event, const ApplyResult& r
   if (made != nullptr) {
     if (!same_models) meet(event, *made);
   } else if (std::holds_alternative<OutcomeObserved>(event.body)) {
-    learned(pool, event.time_ms);
+    learned(pool, event.time_ms, !result.learned.empty() || !result.unlearned.empty());
   } else {
     history_.somebody_new();
   }
 }
 
-void Insight::learned(const Pool& pool, std::int64_t time_ms) {
-  count_outcome(time_ms);
+void Insight::learned(const Pool& pool, std::int64_t time_ms, bool graded) {
+  if (graded) count_outcome(time_ms);
   if (history_.learned(pool, time_ms)) look_for_alarms(pool);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -30,7 +31,8 @@ class Insight {
   // Outcomes, told by whoever keeps scores: the ones that `feedback` gave to the decision.
   void graded(const DecisionView& decision, Uuid feedback, std::int64_t time_ms);
   // The pool has learned from them, or recorded them: of feedback that came before its decision, whose event was applied long ago.
-  void learned(const Pool& pool, std::int64_t time_ms);
+  // `graded`: a response has its outcome from it.
+  void learned(const Pool& pool, std::int64_t time_ms, bool graded);
   // That there were some, without what the pool learned: all there is to tell of those from before this server started, in their order.
   void count_outcome(std::int64_t time_ms);
   // All of them are told again: after a start, and after a new fold.

@@ -100,6 +100,56 @@ TEST_F(InsightTest, PairsEqualTheLibrarysResolution) {
   EXPECT_GT(same_wrong, 0U);
 }
 
+// Outcomes one by one, as they come from several people.
+TEST_F(InsightTest, PairsAreCountedOnceHoweverTheirOutcomesAreTold) {
+  const auto together = [](const ServedPool& pool) { return pool.insight().pairs().counts(0, 1).together; };
+  const auto say = [this](Uuid decision) {
+    for (const char* model : {"a", "b"}) apply(new_id(), OutcomeObserved{.decision = decision, .grades = {{model, 1.0}}});
+  };
+  say(decide());
+  EXPECT_EQ(together(served_), 1U);
+  // Before the decision.
+  decide();
+  const Uuid early = new_id();
+  say(early);
+  apply(early, made_.back());
+  EXPECT_EQ(together(served_), 2U);
+  // By the state, after a start and after a new fold.
+  const std::string state = served_.pool().snapshot();
+  EXPECT_EQ(together(ServedPool("p", Pool::restore(state).value(), served_.next_offset(), {})), 2U);
+  served_.swap_state(Pool::restore(state).value());
+  EXPECT_EQ(together(served_), 2U);
+}
+
+TEST_F(InsightTest, ADecisionIsSettledOnceHoweverManyOfItsSupportersAreGraded) {
+  Question question;
+  for (const char* model : {"a", "b", "c"}) question.responses.push_back({.model = model, .answer = "x", .confidence = 0.9});
+  const Uuid id = new_id();
+  apply(id, *served_.pool().decide(question));
+  for (const char* model : {"b", "a", "c"}) apply(new_id(), OutcomeObserved{.decision = id, .grades = {{model, 1.0}}});
+  const auto settled = [this](const ServedPool& pool) { return pool.insight().activity().find(now_ms_ / Activity::kStepMs)->settled; };
+  EXPECT_EQ(settled(served_), 1U);
+  EXPECT_EQ(served_.scores().at(std::string(ServedPool::kDecisions)).count(), 1U);
+  const ServedPool again("p", Pool::restore(served_.pool().snapshot()).value(), served_.next_offset(), {});
+  EXPECT_EQ(settled(again), 1U);
+  EXPECT_EQ(again.scores().at(std::string(ServedPool::kDecisions)).count(), 1U);
+}
+
+TEST_F(InsightTest, ActivityCountsWhatGradesSomebodyBeforeAndAfterAStart) {
+  decide();
+  const Uuid id = new_id();
+  const auto say = [&](Uuid decision, double outcome, double weight) {
+    apply(new_id(), OutcomeObserved{.decision = decision, .grades = {{"a", outcome}}, .weight = weight});
+  };
+  for (const auto& [outcome, weight] : {std::pair(0.0, 0.0), std::pair(1.0, 1.0), std::pair(1.0, 0.5), std::pair(0.0, 1.0)})
+    say(id, outcome, weight);
+  apply(id, made_.back());
+  say(id, 0.0, 0.0);
+  const auto outcomes = [this](const ServedPool& pool) { return pool.insight().activity().find(now_ms_ / Activity::kStepMs)->outcomes; };
+  EXPECT_EQ(outcomes(served_), 1U) << "nobody is graded by what has no weight, comes again or contradicts";
+  EXPECT_EQ(outcomes(ServedPool("p", Pool::restore(served_.pool().snapshot()).value(), served_.next_offset(), {})), 1U);
+}
+
 TEST_F(InsightTest, PairsAreOverTheLatestHalves) {
   play(static_cast<int>(2 * PairTally::kHalf) + 10, 1);
   EXPECT_EQ(insight().pairs().counts(0, 1).together, PairTally::kHalf + 10);

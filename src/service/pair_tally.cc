@@ -61,8 +61,9 @@ void PairTally::add(const DecisionView& decision, Uuid feedback) {
   for (std::size_t i = 0; i < responses.size(); ++i) {
     if (!counts(responses[i]) || responses[i].feedback != feedback) continue;
     for (std::size_t j = 0; j < responses.size(); ++j) {
-      // Two that came with the same feedback meet once.
-      if (i == j || !counts(responses[j]) || (responses[j].feedback == feedback && j < i)) continue;
+      if (i == j || !counts(responses[j])) continue;
+      // Two that came with the same feedback meet once, others with the later one: the decision may know outcomes that are told afterwards.
+      if (responses[j].feedback == feedback ? j < i : responses[j].place > responses[i].place) continue;
       count(responses[i], responses[j]);
     }
   }

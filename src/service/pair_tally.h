@@ -31,7 +31,7 @@ class PairTally {
   static constexpr std::size_t kHalf = 2000;
   static constexpr std::size_t kModelsMax = 64;  // the first so many; pairs grow with the square
 
-  // What `feedback` completed of the decision: pairs of a response that it graded and another that has an outcome.
+  // What `feedback` completed of the decision: pairs of a response that it graded and another that had an outcome by then.
   void add(const DecisionView& decision, Uuid feedback);
 
   [[nodiscard]] const std::vector<std::string>& models() const { return models_; }

@@ -19,9 +19,9 @@ ServedPool::ServedPool(std::string name, Pool pool, std::uint64_t next_offset, c
       stamped_ms_(pool_.time_ms()),
       requests_(limits.requests),
       needs_fold_(pool_.needs_fold()) {
-  for (const auto& [decision, said] : pool_.latest_said(kToldAgain)) {
-    score(*pool_.decision(decision), said.feedback, said.time_ms);
-    insight_.count_outcome(said.time_ms);
+  for (const Pool::Grading& told : pool_.latest_gradings(kToldAgain)) {
+    score(*pool_.decision(told.decision), told.feedback, told.time_ms);
+    insight_.count_outcome(told.time_ms);
   }
 }
 
@@ -46,7 +46,7 @@ void ServedPool::swap_state(Pool pool) {
   // The figures agree with the new state; that outcomes came, whatever became of them, stays counted.
   scores_.clear();
   insight_.forget_outcomes();
-  for (const auto& [decision, said] : pool_.latest_said(kToldAgain)) score(*pool_.decision(decision), said.feedback, said.time_ms);
+  for (const Pool::Grading& told : pool_.latest_gradings(kToldAgain)) score(*pool_.decision(told.decision), told.feedback, told.time_ms);
   insight_.agree_with(pool_);
 }
 
@@ -99,7 +99,8 @@ void ServedPool::count_joined(const Event& decision, const std::vector<ApplyResu
     if (!view || one.status != ApplyStatus::kApplied) continue;
     ++counts_.lag_count;
     score(*view, one.feedback, decision.time_ms);
-    insight_.learned(pool_, decision.time_ms);
+    const auto graded = [&](const ResponseView& response) { return response.feedback == one.feedback; };
+    insight_.learned(pool_, decision.time_ms, std::any_of(view->responses.begin(), view->responses.end(), graded));
   }
 }
 

@@ -149,6 +149,7 @@ void Service::add_pool(const std::string& name, Pool pool, std::uint64_t next_of
 void Service::reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults) {
   options_.pools = std::move(pools);
   options_.pool_defaults = std::move(defaults);
+  unwritten_pools_ = false;
   for (const auto& [name, wanted] : options_.pools) {
     const ServedPool* running = find(name);
     const bool goes_on = running != nullptr && running->next_offset() > 0 && options_.continued;
@@ -177,14 +178,18 @@ void Service::configure(const std::string& name, const PoolConfigured& wanted) {
     if (changes.keys.empty()) return;
     if (options_.reconfigured) options_.reconfigured(name, changes);
   }
-  Status written = commit(prepare(pool, wanted), [this, name](const Result<Applied>& applied) {
+  const auto unwritten = [this, name](const Error& why) {
+    unwritten_pools_ = true;
+    options_.complain("pool " + name + ": its configuration could not be written: " + why.message);
+  };
+  Status written = commit(prepare(pool, wanted), [this, name, unwritten](const Result<Applied>& applied) {
     if (!applied) {
-      options_.complain("pool " + name + ": its configuration could not be written: " + applied.error().message);
+      unwritten(applied.error());
     } else if (applied->result.error) {
       options_.complain("pool " + name + ": its configuration was refused: " + applied->result.error->message);
     }
   });
-  if (!written) options_.complain("pool " + name + ": its configuration could not be written: " + written.error().message);
+  if (!written) unwritten(written.error());
 }
 
 void Service::set_bounds(const ServiceBounds& bounds) {
@@ -198,23 +203,29 @@ ServedPool* Service::find(std::string_view pool) {
 }
 
 Result<ServedPool*> Service::find_or_make(const std::string& pool) {
-  if (ServedPool* found = find(pool)) return found;
-  if (pools_.size() >= options_.bounds.pools_max) {
+  ServedPool* made = find(pool);
+  if (made != nullptr && made->next_offset() > 0) return made;
+  const bool is_new = made == nullptr;
+  if (is_new && pools_.size() >= options_.bounds.pools_max) {
     return {ErrorCode::kLimit,
             "pool: " + std::to_string(pools_.size()) + " exist, expected at most " + std::to_string(options_.bounds.pools_max)};
   }
-  add_pool(pool, Pool(), 0);
-  ServedPool* made = find(pool);
-  if (Status written = commit(prepare(*made, options_.pool_defaults), [](const Result<Applied>&) {}); !written) {
-    pools_.erase(pool);
-    return {ErrorCode::kUnavailable, written.error().message};
+  if (is_new) {
+    add_pool(pool, Pool(), 0);
+    made = find(pool);
   }
-  // Nobody may decide before the pool is what it was made as; it is rare enough to wait for the disk.
+  const auto refuse = [&](const std::string& why) -> Error {
+    if (is_new) pools_.erase(pool);
+    return {ErrorCode::kUnavailable, why};
+  };
+  // Nobody may decide before the pool is what it was made as; it is rare enough to wait for the disk. One of the file may be on its way.
   settle_all();
-  if (made->next_offset() == 0) {
-    pools_.erase(pool);
-    return {ErrorCode::kUnavailable, "pool: could not be written"};
-  }
+  if (made->next_offset() > 0) return made;
+  const auto stated = options_.pools.find(pool);
+  const PoolConfigured& wanted = stated == options_.pools.end() ? options_.pool_defaults : stated->second;
+  if (Status written = commit(prepare(*made, wanted), [](const Result<Applied>&) {}); !written) return refuse(written.error().message);
+  settle_all();
+  if (made->next_offset() == 0) return refuse("pool: could not be written");
   return made;
 }
 
@@ -266,17 +277,23 @@ EventLog::Acknowledge Service::acknowledge(AllWaiting::iterator waiting) {
 }
 
 Status Service::commit(Prepared&& prepared, Done done) {
-  if (const auto* made = std::get_if<DecisionMade>(&prepared.event.body);
-      made != nullptr && prepared.pool->pool().early_outcomes() > 0 && !answers_are_kept(made->answers)) {
-    // They could be compared with nothing, and would grade everybody wrong.
-    const std::vector<Uuid> golds = prepared.pool->pool().waiting_golds(prepared.event.id);
+  if (const auto* made = std::get_if<DecisionMade>(&prepared.event.body); made != nullptr && prepared.pool->pool().early_outcomes() > 0) {
+    ServedPool& pool = *prepared.pool;
     std::vector<Prepared> all;
-    for (const Uuid gold : golds) {
-      options_.complain("pool " + prepared.pool->name() + ": feedback " + gold.text() + " waited with a right answer for decision " +
-                        prepared.event.id.text() + ", whose answers are not kept: it is taken back");
-      all.push_back(prepare(*prepared.pool, OutcomeReverted{.feedback = gold, .source = ""}));
+    const auto take_back = [&](const std::vector<Uuid>& feedbacks, const std::string& with, const std::string& why) {
+      for (const Uuid feedback : feedbacks) {
+        options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " waited with " + with + " for decision " +
+                          prepared.event.id.text() + ", " + why + ": it is taken back");
+        all.push_back(prepare(pool, OutcomeReverted{.feedback = feedback, .source = ""}));
+      }
+    };
+    // They could be compared with nothing, and would grade everybody wrong.
+    if (!answers_are_kept(made->answers)) {
+      take_back(pool.pool().waiting_golds(prepared.event.id), "a right answer", "whose answers are not kept");
     }
-    if (!golds.empty()) {
+    // It would grade all of them alike.
+    take_back(pool.pool().waiting_ambiguous(prepared.event.id, *made), "an outcome of a model", "in which that gave different answers");
+    if (!all.empty()) {
       all.push_back(std::move(prepared));
       return commit_together(std::move(all), std::move(done));
     }
@@ -391,7 +408,7 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
   const bool contradicts = outcome != nullptr && (result.status == ApplyStatus::kConflict || result.status == ApplyStatus::kDuplicate);
   // What came while a fold is under way is part of that fold; who must know the effective result waits for it.
   const bool waits = result.status == ApplyStatus::kRefold || (pool.folding && contradicts);
-  if (!(waits && contradicts)) tell(pool, event, *applied);
+  if (!waits) tell(pool, event, *applied);
   for (const Uuid feedback : result.dropped) {
     options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " came before its decision " + event.id.text() +
                       " and does not fit it: it counts nowhere");
@@ -416,7 +433,7 @@ void Service::finish(ServedPool& pool, const Event& event, Result<Applied> appli
     }
   }
   if (!waits) return done(std::move(applied));
-  fold_again(pool, {done, std::move(*applied), contradicts ? std::optional(event) : std::nullopt});
+  fold_again(pool, {done, std::move(*applied), event});
 }
 
 Result<RevertPermit> Service::can_revert(ServedPool& pool, Uuid feedback) {
@@ -490,6 +507,7 @@ void Service::adopt(ServedPool& pool, Pool* folded, std::uint64_t upto) {
   waiting.swap(awaiting_fold_[pool.name()]);
   if (folded == nullptr) {
     for (const AwaitingFold& one : waiting) {
+      tell_if_revert(pool, one);
       one.done(Error{ErrorCode::kUnavailable, "the state could not be folded again; what was asked for is kept in the log"});
     }
     return;
@@ -524,7 +542,12 @@ void Service::answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> wa
   for (AwaitingFold& one : waiting) {
     const std::vector<Uuid>& its = one.applied.result.reverted;
     const bool holds = std::any_of(its.begin(), its.end(), [&](const Uuid feedback) { return held.contains(feedback); });
-    holds ? one.done(too_late("feedback_id")) : answer(pool, std::move(one));
+    if (!holds) {
+      answer(pool, std::move(one));
+      continue;
+    }
+    tell_if_revert(pool, one);
+    one.done(too_late("feedback_id"));
   }
 }
 
@@ -533,14 +556,20 @@ void Service::tell(ServedPool& pool, const Event& event, const Applied& applied)
   if (listener_) listener_({pool, applied.offset, event, applied.result});
 }
 
+// It is in the log, though the state could not follow.
+void Service::tell_if_revert(ServedPool& pool, const AwaitingFold& awaiting) {
+  if (std::holds_alternative<OutcomeReverted>(awaiting.event.body)) tell(pool, awaiting.event, awaiting.applied);
+}
+
 // An outcome that repeated or contradicted another counts now if the fold took that one back.
 void Service::answer(ServedPool& pool, AwaitingFold awaiting) {
   ApplyResult& result = awaiting.applied.result;
-  bool counts = !awaiting.outcome;
-  if (awaiting.outcome) {
-    if (const auto decision = pool.pool().decision(std::get<OutcomeObserved>(awaiting.outcome->body).decision)) {
+  const auto* outcome = std::get_if<OutcomeObserved>(&awaiting.event.body);
+  bool counts = outcome == nullptr;
+  if (outcome != nullptr) {
+    if (const auto decision = pool.pool().decision(outcome->decision)) {
       for (const ResponseView& response : decision->responses) {
-        if (response.feedback != awaiting.outcome->id) continue;
+        if (response.feedback != awaiting.event.id) continue;
         counts = true;
         (response.learned ? result.learned : result.unlearned).push_back(response.model);
       }
@@ -549,14 +578,14 @@ void Service::answer(ServedPool& pool, AwaitingFold awaiting) {
   if (counts) {
     result.status = ApplyStatus::kApplied;
     result.error.reset();
-  } else if (const auto compared = pool.pool().compare(std::get<OutcomeObserved>(awaiting.outcome->body));
+  } else if (const auto compared = pool.pool().compare(*outcome);
              compared && compared->known && !compared->fresh && compared->contradicted.empty()) {
     // Another said so before, and was contradicted by what was taken back.
     result.status = ApplyStatus::kDuplicate;
     result.error.reset();
   }
-  if (awaiting.outcome && counts) pool.count_lag(*awaiting.outcome);
-  if (awaiting.outcome) tell(pool, *awaiting.outcome, awaiting.applied);
+  if (outcome != nullptr && counts) pool.count_lag(awaiting.event);
+  tell(pool, awaiting.event, awaiting.applied);
   awaiting.done(std::move(awaiting.applied));
 }
 

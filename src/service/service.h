@@ -80,7 +80,8 @@ struct Applied {
 class Service {
  public:
   using Done = std::function<void(Result<Applied>&&)>;
-  // Called for each event after it was applied; for feedback that waits for a fold after that, with what became of it.
+  // Called for each event after it was applied; for what waits for a fold after that, with what became of it: whoever then asks for a
+  // decision finds it as it is told.
   struct Happened {
     const ServedPool& pool;
     std::uint64_t offset = 0;
@@ -100,8 +101,8 @@ class Service {
   // nullptr: no such pool.
   [[nodiscard]] ServedPool* find(std::string_view pool);
   [[nodiscard]] const std::map<std::string, std::unique_ptr<ServedPool>, std::less<>>& pools() const { return pools_; }
-  // A pool with the defaults, made when it does not exist; its configuration is its first event. kLimit: too many; kUnavailable: the log
-  // does not take it. Making one waits for the disk.
+  // A pool with the defaults, made when it does not exist, or when the log did not take the configuration that the options have for it,
+  // which is its first event. kLimit: too many; kUnavailable: the log does not take it. Making one waits for the disk.
   [[nodiscard]] Result<ServedPool*> find_or_make(const std::string& pool);
   // Where an id is looked for, in this order: a tenant's own pools; for who is of no tenant all of them, those of no tenant first. Clients
   // choose ids of decisions, and a tenant that chooses one of somebody else's must not take what is meant for that.
@@ -152,6 +153,8 @@ class Service {
   // among them stays what it was made or PUT as; the bounds of `defaults` reach kDefaultPool, which is made where there is none, and the
   // max_error of an operator's kDefaultPool reaches the pools of that name that tenants have.
   void reconfigure(std::map<std::string, PoolConfigured> pools, PoolConfigured defaults);
+  // Whether the log did not take some of that: to be asked for again when it takes events.
+  [[nodiscard]] bool has_unwritten_pools() const { return unwritten_pools_; }
 
   // Pools beyond a smaller number stay, requests beyond it are forgotten.
   void set_bounds(const ServiceBounds& bounds);
@@ -203,7 +206,7 @@ class Service {
   struct AwaitingFold {
     Done done;
     Applied applied;
-    std::optional<Event> outcome;  // that repeats or contradicts what the fold may take back
+    Event event;  // a revert, or an outcome that repeats or contradicts what the fold may take back
   };
   void finish(ServedPool& pool, const Event& event, Result<Applied> applied, const Done& done);
   // Pools with early feedback are looked at when a decision is made in another pool of their tenant.
@@ -221,6 +224,7 @@ class Service {
   // For reverts that no retained state reaches: an answer for those whose feedback the folded state holds still.
   void answer_out_of_reach(ServedPool& pool, std::vector<AwaitingFold> waiting);
   void answer(ServedPool& pool, AwaitingFold awaiting);
+  void tell_if_revert(ServedPool& pool, const AwaitingFold& awaiting);
   // Tells and counts what became of an event.
   void tell(ServedPool& pool, const Event& event, const Applied& applied);
   void snapshot_when_due(ServedPool& pool);
@@ -245,6 +249,7 @@ class Service {
   Listener listener_;
   AllWaiting waiting_;  // each stays where it is, for the log's thread to find
   bool gathering_ = false;
+  bool unwritten_pools_ = false;
   std::atomic<std::thread::id> uncorking_;  // who drains what is committed meanwhile
   Uuid last_id_;
 

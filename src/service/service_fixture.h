@@ -40,7 +40,7 @@ class TestLoop {
   std::deque<std::function<void()>> work_;
 };
 
-// A log that keeps no snapshots while it is told so, and lets others go first before it compacts.
+// A log that keeps no snapshots, or takes no events, while it is told so, and lets others go first before it compacts.
 class TestLog final : public MemoryLog {
  public:
   using EventLog::keep_snapshot;
@@ -52,7 +52,12 @@ class TestLog final : public MemoryLog {
     if (before_compaction) before_compaction();
     return MemoryLog::compact(pool, before, kept);
   }
+  Status append(const Entry& entry, Acknowledge acknowledge) override {
+    if (takes_nothing) return {ErrorCode::kUnavailable, "the disk is full"};
+    return MemoryLog::append(entry, std::move(acknowledge));
+  }
   std::atomic<bool> full = false;
+  std::atomic<bool> takes_nothing = false;
   std::function<void()> before_compaction;  // on the thread that compacts; set while nothing does
 };
 

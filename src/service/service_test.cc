@@ -24,6 +24,19 @@ TEST_F(ServiceTest, TheStateIsTheFoldOfTheLog) {
   EXPECT_EQ(pool().scores().at("a").count(), 20U);
 }
 
+TEST_F(ServiceTest, ARevertIsToldOnceAndWhenTheStateIsWithoutWhatItTookBack) {
+  const Uuid feedback = teach();
+  int told = 0;
+  service_->on_applied([&](const Service::Happened& happened) {
+    EXPECT_TRUE(std::holds_alternative<OutcomeReverted>(happened.event.body));
+    EXPECT_EQ(happened.result.reverted, std::vector<Uuid>{feedback});
+    EXPECT_FALSE(happened.pool.needs_fold());
+    ++told;
+  });
+  ASSERT_TRUE(commit(OutcomeReverted{.feedback = feedback, .source = ""}).ok());
+  EXPECT_EQ(told, 1);
+}
+
 TEST_F(ServiceTest, DecisionsOfBeforeTheStartAreCountedAsFarAsLogAndStateTell) {
   teach_often(6);
   open();
@@ -219,6 +232,26 @@ TEST_F(ServiceTest, BoundsReachTheDefaultPoolWhoeverConfiguredIt) {
   EXPECT_EQ(pool().pool().config().models_max, 7);
   EXPECT_EQ(pool().pool().config().vote, "majority");
   EXPECT_EQ(told_, (std::vector<std::string>{"default|limits.models: 1000 -> 7|"}));
+}
+
+TEST_F(ServiceTest, PoolsThatTheLogDidNotTakeAreConfiguredBeforeAnythingElseIsInThem) {
+  log_.takes_nothing = true;
+  pools_["law"] = PoolConfigured{.vote = "majority"};
+  pools_["default"] = PoolConfigured{.vote = "argmax"};
+  service_->reconfigure(pools_, defaults_);
+  EXPECT_TRUE(service_->has_unwritten_pools());
+  EXPECT_EQ(service_->find_or_make("law").error().code, ErrorCode::kUnavailable);
+  log_.takes_nothing = false;
+  const auto law = service_->find_or_make("law");
+  ASSERT_TRUE(law.ok()) << law.error().message;
+  EXPECT_EQ((*law)->pool().config().vote, "majority");
+  EXPECT_EQ((*law)->next_offset(), 1U);
+  EXPECT_NE(pool().pool().config().vote, "argmax");
+  service_->reconfigure(pools_, defaults_);
+  loop_.run_until([this] { return service_->in_flight() == 0; });
+  EXPECT_FALSE(service_->has_unwritten_pools());
+  EXPECT_EQ(pool().pool().config().vote, "argmax");
+  EXPECT_EQ((*law)->next_offset(), 1U) << "it is what it is to be";
 }
 
 TEST_F(ServiceTest, TheErrorOfTheOperatorsDefaultPoolReachesThoseOfTenants) {

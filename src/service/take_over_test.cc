@@ -40,6 +40,26 @@ TEST_F(EarlyElsewhereTest, FeedbackJoinsItsDecisionInWhicheverPoolOfTheTenantItI
   EXPECT_EQ(service_->find("law")->pool().digest(), live);
 }
 
+TEST_F(EarlyElsewhereTest, AnOutcomeOfAModelThatTurnsOutToHaveGivenTwoAnswersGradesNeither) {
+  for (const char* waits : {"law", "default"}) {
+    const Uuid id{id_.high, std::string_view(waits) == "law" ? 2U : 3U};
+    EXPECT_EQ(commit_to(waits, OutcomeObserved{.decision = id, .grades = {{"a", 1.0}}}), ApplyStatus::kPendingDecision);
+    const auto said = [](const char* channel, const char* answer) {
+      return Response{.model = "a", .answer = answer, .confidence = 0.9, .channel = channel};
+    };
+    commit_to("law", *pool().pool().decide({.responses = {said("x", "Paris"), said("y", "Rome")}}), id);
+    const auto view = service_->find("law")->pool().decision(id);
+    ASSERT_EQ(view->responses.size(), 2U);
+    for (const ResponseView& response : view->responses) EXPECT_EQ(response.outcome, std::nullopt);
+    EXPECT_EQ(service_->find(waits)->pool().waiting_outcomes(), 0U);
+  }
+  EXPECT_EQ(complaints_.size(), 2U);
+  const Uuid same{id_.high, 1};
+  commit_to("law", OutcomeObserved{.decision = same, .grades = {{"a", 1.0}}});
+  commit_to("law", decision(), same);
+  EXPECT_EQ(outcome("law", same), 1.0);
+}
+
 TEST_F(EarlyElsewhereTest, FeedbackThatDoesNotFitIsNamed) {
   commit_to("default", OutcomeObserved{.decision = id_, .grades = {{"stranger", 1.0}}});
   commit_to("law", decision(), id_);

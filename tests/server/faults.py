@@ -13,6 +13,7 @@ import signal
 import subprocess
 import threading
 import time
+import unittest
 import uuid
 
 from harness import Server, ServerTest, main
@@ -187,12 +188,49 @@ class Faults(ServerTest):
             path.chmod(0o444)
         folder.chmod(0o555)
         self.addCleanup(folder.chmod, 0o755)
-        command = [os.environ["MARGIN_BINARY"], "state", "verify", "margin.db"]
-        if os.geteuid() == 0:
-            command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=30)
+        done = self.as_nobody("state", "verify", "margin.db")
         self.assertEqual(done.returncode, 1)
         self.assertIn("copy the store with all files beside it", done.stderr)
+
+    def as_nobody(self, *command):
+        command = [os.environ["MARGIN_BINARY"], *command]
+        if os.geteuid() == 0:
+            command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=30)
+
+    def test_a_store_at_rest_is_read_where_nothing_may_be_written_beside_it(self):
+        server = self.serve()
+        server.decide({"a": ("x", 0.9)})
+        server.stop()
+        folder = pathlib.Path(self.folder)
+        folder.chmod(0o555)
+        self.addCleanup(folder.chmod, 0o755)
+        (folder / "margin.db").chmod(0o666)
+        for command in ("show", "verify"):
+            done = self.as_nobody("state", command, "margin.db")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        (folder / "margin.db.head").chmod(0)
+        done = self.as_nobody("state", "verify", "margin.db")
+        self.assertEqual(done.returncode, 1, "what cannot be checked is not said to be sound")
+        self.assertIn("margin.db.head: cannot be read", done.stdout)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can act for another user")
+    def test_what_root_does_to_a_store_keeps_its_server_from_nothing(self):
+        folder = pathlib.Path(self.folder)
+        folder.chmod(0o777)
+        for name in ("one", "two"):
+            self.assertEqual(self.as_nobody("state", "import", self.an_exported_state(), "margin.db", "--pool", name).returncode, 0)
+            for left in ("margin.db.head", "margin.db.lock"):
+                (folder / left).unlink()
+            self.margin("state", "compact", "margin.db", "--pool", name)
+
+    def an_exported_state(self):
+        made = pathlib.Path(self.folder, "a.state")
+        if not made.exists():
+            self.serve(store="other.db").stop()
+            self.margin("state", "export", "other.db", "--out", "a.state")
+            made.chmod(0o644)
+        return "a.state"
 
     def test_a_read_only_store_is_refused_by_name(self):
         server = self.serve()

@@ -106,6 +106,33 @@ class Keys(ServerTest):
         self.assertEqual(server.post("/v1/feedback", {"decision_id": made, "outcome": 1}, key=own).json["status"], "expired")
         self.assertEqual(server.get("/v1/decisions/" + made, key=tenant).json["outcomes"], [])
 
+    def test_what_is_said_of_a_tenants_decision_to_come_waits_with_what_the_tenant_says(self):
+        own = self.key("--name", "own", "--scope", "decide,feedback,read")
+        tenant = self.key("--name", "acme", "--scope", "decide,feedback,read", "--tenant", "acme")
+        server = self.serve()
+        server.post("/v1/decide", ASKED, key=tenant)
+        to_come, theirs = str(uuid.uuid4()), {"pool": "acme/default"}
+        say = lambda key, decision, outcome, **more: server.post("/v1/feedback", {"decision_id": decision, "outcome": outcome, **more}, key=key)
+        # The same id in the pools of no tenant is another decision.
+        self.assertEqual(say(own, to_come, 1).json["status"], "pending_decision")
+        self.assertEqual(say(own, to_come, 0, **theirs).json["status"], "pending_decision")
+        server.post("/v1/decide", {**ASKED, "decision_id": to_come}, key=tenant)
+        self.assertEqual([o["outcome"] for o in server.get("/v1/decisions/" + to_come, key=tenant).json["outcomes"]], [0])
+        # At once, over two connections: one of them comes second.
+        for _ in range(10):
+            made, requests = str(uuid.uuid4()), []
+            for key, body in ((own, {"outcome": 0, **theirs}), (tenant, {"outcome": 1})):
+                body = json.dumps({"decision_id": made, **body})
+                head = f"POST /v1/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n"
+                requests.append((socket.create_connection((server.host, int(server.port)), timeout=60), f"{head}Content-Length: {len(body)}\r\n\r\n{body}"))
+            for connection, request in requests:
+                connection.sendall(request.encode())
+            statuses = []
+            for connection, _ in requests:
+                with connection, connection.makefile("rb") as reply:
+                    statuses.append(int(reply.read().split()[1]))
+            self.assertEqual(sorted(statuses), [200, 409])
+
     def test_an_idempotency_key_is_the_api_keys_own(self):
         light, heavy = (self.key("--name", name, "--scope", "decide,feedback", "--weight", weight) for name, weight in (("light", "0"), ("heavy", "1")))
         server = self.serve()

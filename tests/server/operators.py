@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import threading
 import time
+import urllib.error
 import urllib.request
 
 from harness import BINARY, Server, ServerTest, main
@@ -155,6 +156,63 @@ class Operators(ServerTest):
         self.assertEqual(server.get("/v1/events").status, 503)
         self.assertNotIn("next start", server.journal)
 
+    def test_a_reload_while_the_state_is_recovered_comes_after_it(self):
+        self.serve().stop()
+        other = sqlite3.connect(os.path.join(self.folder, "margin.db"), isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        server = Server(self.folder, wait=False)
+        self.addCleanup(server.kill)
+        end = time.monotonic() + 30
+        while f"process {server.process.pid} " not in pathlib.Path(self.folder, "margin.db.lock").read_text():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+        time.sleep(0.2)  # it waits for the other program by now
+        server.process.send_signal(signal.SIGHUP)
+        other.close()
+        self.assertIn(b"MARGIN listens", server.process.stdout.readline())
+        server.wait_for("reloaded")
+
+    def test_a_reload_does_not_read_a_pipe_again(self):
+        key = json.loads(self.margin("keys", "create", "--name", "root", "--scope", "admin", "--json", "--keys", "mine"))["key"]
+        read, write = os.pipe()
+        os.write(write, b'[keys]\nfile = "mine"\n')
+        os.close(write)
+        log = open(os.path.join(self.folder, "server.log"), "wb")
+        process = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0", "--store", "margin.db", "--config", f"/dev/fd/{read}"], pass_fds=[read],
+                                   stdout=subprocess.PIPE, stderr=log, cwd=self.folder)
+        os.close(read)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(log.close)
+        url = process.stdout.readline().decode().split()[-1]
+
+        def reload(**headers):
+            try:
+                return urllib.request.urlopen(urllib.request.Request(url + "/v1/config/reload", method="POST", headers=headers), timeout=30).status
+            except urllib.error.HTTPError as refused:
+                return refused.code
+
+        self.assertEqual(reload(Authorization="Bearer " + key), 422)
+        self.assertEqual(reload(), 401, "the keys are those of before")
+
+    def test_what_is_logged_goes_into_no_file_of_the_store(self):
+        self.serve().stop()
+        files = {}
+        for closed in ("<&- 2>&-", "<&- >&- 2>&-", "2>&-", ">&-"):
+            process = subprocess.Popen(["sh", "-c", f'exec "$0" serve --listen 127.0.0.1:0 --store margin.db {closed}', BINARY], cwd=self.folder,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            end = time.monotonic() + 30
+            while not pathlib.Path(self.folder, "margin.db.tail0").exists():
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.01)
+            time.sleep(0.3)
+            files = {path.name: path.read_bytes() for path in pathlib.Path(self.folder).glob("margin.db*")}
+            process.terminate()
+            self.assertEqual(process.wait(30), 0, closed)
+            for name, content in files.items():
+                self.assertNotIn(b"listen", content, (closed, name))
+
     def test_what_needs_a_restart_is_said_each_time_and_stays(self):
         server = self.serve(config="")
         wanted = '[store]\ndurability = "process"\n[limits]\nqueue = 5\n[log]\nlevel = "warning"\n'
@@ -173,6 +231,10 @@ class Operators(ServerTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("bad.toml:2", done.stderr)
         self.assertIn("did you mean listen", done.stderr)
+        (pathlib.Path(self.folder) / "large.toml").write_text("#" * 300_000)
+        for file in ("large.toml", self.folder):
+            done = subprocess.run([BINARY, "serve", "--config", file], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, done.stderr)
 
     def test_a_flipped_byte_is_named_and_nothing_is_dropped(self):
         server = self.serve()
@@ -236,6 +298,8 @@ class Operators(ServerTest):
                 self.assertEqual(pathlib.Path(self.folder, target).read_bytes(), before, target)
         self.margin("state", "export", "s.db", "--out", "not/there", code=1)
         self.margin("state", "export", "s.db", "--out", "a.state", "--at", "999", code=2)
+        self.margin("state", "export", "s.db", "--out", "none.state", "--pool", "slip", "--at", "0", code=2)
+        self.assertFalse(pathlib.Path(self.folder, "none.state").exists())
         self.assertIn("sound", self.margin("state", "verify", str(store)))
 
     def test_a_restore_replaces_stores_alone_and_lets_nobody_see_more(self):
@@ -246,6 +310,11 @@ class Operators(ServerTest):
         pathlib.Path(self.folder, "b.db").chmod(0o644)
         self.margin("state", "restore", "b.db", "s.db", "--replace")
         self.assertEqual(store.stat().st_mode & 0o777, 0o600)
+        # A backup that nobody may write is put back as a store that its owner can.
+        pathlib.Path(self.folder, "b.db").chmod(0o444)
+        self.margin("state", "restore", "b.db", "new.db")
+        self.assertEqual(pathlib.Path(self.folder, "new.db").stat().st_mode & 0o777, 0o644)
+        pathlib.Path(self.folder, "new.db").unlink()
         note = pathlib.Path(self.folder, "note.txt")
         note.write_text("important\n")
         other = sqlite3.connect(pathlib.Path(self.folder, "other.sqlite"))
@@ -516,6 +585,11 @@ class Operators(ServerTest):
         context = ssl.create_default_context(cafile=str(pathlib.Path(self.folder) / "cert.pem"))
         with urllib.request.urlopen(server.url + "/health", context=context, timeout=30) as reply:
             self.assertEqual(json.load(reply), {"status": "ok"})
+        subprocess.run(["openssl", "ec", "-aes128", "-passout", "pass:password", "-in", "key.pem", "-out", "locked.pem"], cwd=self.folder, check=True, capture_output=True)
+        server.config.write_text('[server]\ntls_certificate = "cert.pem"\ntls_key = "locked.pem"\n')
+        done = subprocess.run([BINARY, "config", "check", str(server.config)], cwd=self.folder, capture_output=True, text=True, timeout=60, start_new_session=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"^margin: key_file 'locked.pem' holds no PEM key", "nobody is asked for a password")
 
 
 if __name__ == "__main__":
