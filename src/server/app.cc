@@ -96,6 +96,13 @@ void App::handle(const http::Request& request, http::Reply reply, Audience audie
     answer->add_header("Allow", matched.allowed);
     return answer->send(refusal(405, "method_not_allowed", "method: expected " + matched.allowed));
   }
+  // Of two, nobody could tell which is meant.
+  for (const std::string_view name : {"Authorization", "Idempotency-Key"}) {
+    const auto named = [&](const http::Header& header) { return http::same_name(header.name, name); };
+    if (const auto given = std::count_if(request.headers.begin(), request.headers.end(), named); given > 1) {
+      return answer->send(refusal(400, "invalid_value", std::string(name) + ": got " + std::to_string(given) + " of them, expected one"));
+    }
+  }
   Call call{request, std::move(matched.arguments), {}, std::move(answer)};
   if (!admit(*matched.route, call)) return;
   // As for bodies: a name that is not text could not be said in JSON. One that an older server took can still be taken away.
@@ -111,10 +118,6 @@ void App::handle(const http::Request& request, http::Reply reply, Audience audie
   }
   if (matched.route->changes() && !request.body.empty() && !is_json(request.header("Content-Type").value_or(""))) {
     return call.answer->send(refusal(415, "unsupported_media_type", "Content-Type: expected application/json"));
-  }
-  const auto names_key = [](const http::Header& header) { return http::same_name(header.name, "Idempotency-Key"); };
-  if (const auto keys = std::count_if(request.headers.begin(), request.headers.end(), names_key); keys > 1) {
-    return call.answer->send(refusal(400, "invalid_value", "Idempotency-Key: got " + std::to_string(keys) + " of them, expected one"));
   }
   if (const auto key = request.header("Idempotency-Key"); key && (key->empty() || key->size() > kIdempotencyKeyBytesMax)) {
     return call.answer->send(refusal(

@@ -148,6 +148,9 @@ struct Taking {
   // Whether feedback that would grade nobody was answered: it says nothing new, or there is too much of it.
   [[nodiscard]] bool weighed(ServedPool& pool, const Comparison& compared);
   void write(ServedPool& pool, const std::vector<Comparison::Said>& replaced);
+  // Its decision came while this was on its way, with what it contradicts, and it is in the log for nothing: it is taken back, and said
+  // again where it may replace that.
+  static void say_again(const std::shared_ptr<Taking>& taking, ServedPool& pool, Uuid written, const Error& conflict);
 };
 
 ServedPool* Taking::find_pool() {
@@ -274,6 +277,22 @@ bool Taking::weighed(ServedPool& pool, const Comparison& compared) {
   return true;
 }
 
+http::Response contradicts(const Error& conflict) {
+  return refusal(409, "conflict", "outcome: " + conflict.message + "; send \"replace\": true to take it back", "outcome");
+}
+
+void Taking::say_again(const std::shared_ptr<Taking>& taking, ServedPool& pool, Uuid written, const Error& conflict) {
+  Prepared back = taking->app.service().prepare(pool, OutcomeReverted{.feedback = written, .source = ""});
+  back.note = taking->caller.source;
+  const Status taken = taking->app.service().commit(std::move(back), [taking, conflict](const Result<Applied>& applied) {
+    if (!applied) return taking->answered(refusal(applied.error()));
+    if (!taking->given.replace) return taking->answered(contradicts(conflict));
+    taking->take();
+    taking->turn.reset();
+  });
+  if (!taken) taking->answered(refusal(overloaded(taken.error())));
+}
+
 // What is replaced is taken back first; the new one then counts in the fold that follows. All of it is written, or none.
 void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replaced) {
   std::vector<Prepared> events;
@@ -286,30 +305,35 @@ void Taking::write(ServedPool& pool, const std::vector<Comparison::Said>& replac
   }
   // For the trace, once it is recorded.
   const auto told = app.tracer()->enabled() ? std::make_shared<const OutcomeObserved>(given.outcome) : nullptr;
+  // For a decision that comes meanwhile.
+  const auto again = pool.pool().knows(given.outcome.decision)
+                         ? nullptr
+                         : std::make_shared<Taking>(Taking{app, caller, given, std::nullopt, answered, turn});
   events.push_back(app.service().prepare(pool, std::move(given.outcome)));
   if (mark) events.back().mark = mark->mark;
   events.back().note = given.observed_at.empty() ? "" : "observed_at=" + given.observed_at;
   const Uuid id = events.back().event.id;
   const auto replaces =
       replaced.empty() ? nullptr : std::make_shared<const OutcomeObserved>(std::get<OutcomeObserved>(events.back().event.body));
-  const Status taken = app.service().commit_together(std::move(events), [&app = app, &pool, id, answer = answered, replaces, told,
-                                                                         traced = given.traced,
-                                                                         held = turn](const Result<Applied>& applied) {
-    if (!applied) return answer(refusal(applied.error()));
-    const ApplyResult& result = applied->result;
-    // What was taken back had kept somebody out who said the same before.
-    if (result.status == ApplyStatus::kDuplicate && replaces) {
-      const auto compared = pool.pool().compare(*replaces);
-      return answer(receipt(compared && !compared->same.empty() ? compared->same.front().feedback : id, result));
-    }
-    // Only where the log has what this server did not know of.
-    if (result.status == ApplyStatus::kConflict) {
-      return answer(refusal(409, "conflict", "outcome: " + result.error->message + "; send \"replace\": true to take it back", "outcome"));
-    }
-    if (result.error) return answer(refusal(as_asked(*result.error)));
-    if (told) trace_feedback(app, traced, *told);
-    answer(receipt(id, result));
-  });
+  const Status taken =
+      app.service().commit_together(std::move(events), [&app = app, &pool, id, answer = answered, replaces, again, told,
+                                                        traced = given.traced, held = turn](const Result<Applied>& applied) {
+        if (!applied) return answer(refusal(applied.error()));
+        const ApplyResult& result = applied->result;
+        // What was taken back had kept somebody out who said the same before.
+        if (result.status == ApplyStatus::kDuplicate && replaces) {
+          const auto compared = pool.pool().compare(*replaces);
+          return answer(receipt(compared && !compared->same.empty() ? compared->same.front().feedback : id, result));
+        }
+        if (result.status == ApplyStatus::kConflict) {
+          ServedPool* const knows = again ? find_knowing(app, again->caller, again->given) : nullptr;
+          // Else the log has what this server did not know of.
+          return knows != nullptr ? say_again(again, *knows, id, *result.error) : answer(contradicts(*result.error));
+        }
+        if (result.error) return answer(refusal(as_asked(*result.error)));
+        if (told) trace_feedback(app, traced, *told);
+        answer(receipt(id, result));
+      });
   if (!taken) answered(refusal(overloaded(taken.error())));
 }
 

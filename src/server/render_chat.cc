@@ -37,7 +37,7 @@ void render_candidate(JsonWriter& out, const Candidate& candidate, const Decisio
   candidate.confidence ? out.number(*candidate.confidence) : out.null();
   const RecordedResponse* response = candidate.usable() ? response_of(decision, candidate.model) : nullptr;
   out.key("calibrated");
-  response != nullptr ? out.number(response->calibrated) : out.null();
+  response != nullptr&& was_calibrated(*response) ? out.number(response->calibrated) : out.null();
   out.key("weight");
   response != nullptr ? out.number(response->weight) : out.null();
   out.key("channel").text(candidate.channel);

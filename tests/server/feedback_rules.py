@@ -185,6 +185,37 @@ class Together(FeedbackTest):
             self.assertEqual(sorted(statuses), 4 * [200] + 4 * [409])
             self.assertEqual(self.offset(server), before + 1)
 
+    def test_feedback_that_meets_its_decision_on_the_way_is_answered_by_what_counts(self):
+        server = self.serve()
+        asked = {"responses": [{"model": m, "answer": a, "confidence": c} for m, (a, c) in ASKED.items()]}
+        head = "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}"
+        for i in range(10):
+            mine, replace = str(uuid.uuid4()), i % 2 == 0
+            early = server.post("/v1/feedback", {"decision_id": mine, "outcomes": {"a": 1}}).json["feedback_id"]
+            sockets = [socket.create_connection((server.host, int(server.port)), timeout=30) for _ in range(2)]
+            for one in sockets:
+                one.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertIn(b" 200 ", one.recv(4096))
+            bodies = [json.dumps({**asked, "decision_id": mine}), json.dumps({"decision_id": mine, "correct_answer": "Lyon", "replace": replace})]
+            for one, path, body in zip(sockets, ("/v1/decide", "/v1/feedback"), bodies):
+                one.sendall(head.format(path, len(body), body).encode())
+            for one in sockets:
+                one.shutdown(socket.SHUT_WR)
+            answers = [one.makefile("rb").read().split(b"\r\n\r\n", 1) for one in sockets]
+            codes = [int(answer[0].split()[1]) for answer in answers]
+            for one in sockets:
+                one.close()
+            expected = {"a": 0, "b": 1, "c": 0} if replace else {"a": 1}
+            if b"pending_decision" in answers[1][1]:
+                continue  # it was first after all, and waited: what does not fit then is named in the log
+            self.assertEqual(codes, [200, 200 if replace else 409], answers[1])
+            self.assertEqual(self.outcomes(server, mine), expected)
+            if not replace:
+                server.post("/v1/feedback/revert", {"feedback_id": early})
+                self.assertEqual(self.outcomes(server, mine), {}, "what was refused does not come to count")
+        server.stop()
+        self.margin("state", "verify", "margin.db")
+
 
 class Failing(FeedbackTest):
     def test_who_waits_for_a_store_that_fails_hears_of_it(self):

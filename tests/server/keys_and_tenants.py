@@ -188,6 +188,15 @@ class Keys(ServerTest):
         self.assertEqual(server.post("/v1/feedback", body, key=key).json["status"], "duplicate")
         self.assertNotIn(key, server.journal)
 
+    def test_two_keys_in_one_request_are_refused(self):
+        reads, decides = (self.key("--name", scope, "--scope", scope) for scope in ("read", "decide"))
+        server = self.serve()
+        for first, second in ((reads, decides), (decides, reads), ("x", reads)):
+            with socket.create_connection((server.host, int(server.port)), timeout=30) as connection:
+                lines = (f"Authorization: Bearer {key}\r\n" for key in (first, second))
+                connection.sendall(("GET /v1/pools HTTP/1.1\r\nHost: localhost\r\n" + "".join(lines) + "\r\n").encode())
+                self.assertIn(b" 400 ", connection.recv(4096).split(b"\r\n")[0])
+
     def test_a_revoked_key_is_refused_after_a_reload(self):
         key = self.key("--name", "app", "--scope", "read")
         self.key("--name", "other", "--scope", "read")
