@@ -130,6 +130,7 @@ TEST(Config, PoolsAreCheckedDownToTheirParameters) {
   EXPECT_EQ(made.source_share_max, 0.25);
   EXPECT_EQ(made.max_error, 0.1);
   EXPECT_EQ(refused("[pools.a]\nmax_error = 0\n"), "m.toml:2: pools.a.max_error: got 0, expected a number in (0, 1]");
+  EXPECT_EQ(refused("[trace]\nsample = inf\n"), "m.toml:2: trace.sample: got inf, expected a number in [0, 1]");
   EXPECT_EQ(made.watched_models_max, 8U);
   EXPECT_NE(refused("[pools.a]\ntrust = \"temperature_scaling\"\n").find("pools.a.trust: temperature_scaling is fitted"),
             std::string::npos);

@@ -31,7 +31,11 @@ std::string quoted(std::string_view text) { return "\"" + internal::printable(te
 std::string shown(const toml::node& node) {
   if (const auto* text = node.as_string()) return quoted(text->get());
   if (const auto* whole = node.as_integer()) return std::to_string(whole->get());
-  if (const auto* number = node.as_floating_point()) return internal::json_number(number->get());
+  if (const auto* number = node.as_floating_point()) {
+    const double value = number->get();
+    if (std::isnan(value)) return "nan";
+    return std::isinf(value) ? (value > 0 ? "inf" : "-inf") : internal::json_number(value);
+  }
   if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
   return node.is_table() ? "a table" : node.is_array() ? "an array" : "a date or time";
 }

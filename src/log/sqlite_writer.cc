@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "base/text.h"
@@ -330,7 +331,17 @@ Result<std::vector<Erasure>> SqliteWriter::erase(std::span<const ErasureWanted> 
   return std::move(eraser).erased();
 }
 
-Status SqliteWriter::shrink() { return database_.execute("VACUUM"); }
+// The copy that SQLite makes first stands beside the store, not where temporary files do: that disk may have no room for it, and what is in
+// the store has no business there.
+Status SqliteWriter::shrink() {
+  const std::string folder = std::filesystem::absolute(path_).parent_path();
+  // For all stores of the process, and not to be changed while one uses it.
+  if (sqlite3_temp_directory != nullptr && folder == sqlite3_temp_directory) return database_.execute("VACUUM");
+  const std::unique_ptr<char, decltype(&sqlite3_free)> place(sqlite3_mprintf("PRAGMA temp_store_directory = %Q", folder.c_str()),
+                                                             sqlite3_free);
+  if (Status placed = database_.execute(place.get()); !placed) return placed;
+  return database_.execute("VACUUM");
+}
 
 Result<std::optional<std::uint64_t>> SqliteWriter::latest_snapshot(std::int64_t pool) {
   Execution row = latest_snapshot_(pool);

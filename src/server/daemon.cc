@@ -1,5 +1,6 @@
 #include "server/daemon.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ constexpr std::chrono::seconds kStreamPing{15};
 constexpr std::chrono::hours kRetainEvery{1};
 constexpr std::chrono::seconds kLookAtStoreEvery{1};
 constexpr std::chrono::seconds kFlushPatience{2};
+constexpr rlim_t kFilesBesideConnections = 128;
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::uint64_t kLongJournalBytes = std::uint64_t{128} << 20;  // docs/event_log.md#the-sqlite-store
 
@@ -151,6 +153,7 @@ class Daemon {
 
   Status run() {
     watch_hangup();
+    allow_open_files();
     if (options_.demo) {
       simulated_ = std::make_unique<SimulatedModels>(loop_);
       if (Status started = simulated_->start(); !started) return started;
@@ -235,6 +238,21 @@ class Daemon {
 
   void watch_signals() {
     for (const int signal : {SIGTERM, SIGINT}) loop_.on_signal(signal, [this] { drain(); });
+  }
+
+  // Connections must not use up what the store's files and calls of models need: as many as the system allows.
+  void allow_open_files() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (limit.rlim_cur < limit.rlim_max) {
+      limit.rlim_cur = limit.rlim_max;
+      if (setrlimit(RLIMIT_NOFILE, &limit) != 0 && getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    }
+    const rlim_t listeners = config_.server.admin_listen.empty() ? 1 : 2;
+    const rlim_t wanted = static_cast<rlim_t>(config_.limits.connections) * listeners + kFilesBesideConnections;
+    if (limit.rlim_cur >= wanted) return;
+    journal_.warning("connections may use up the files that the system lets this process open (ulimit -n)",
+                     {{"files", static_cast<std::int64_t>(limit.rlim_cur)}, {"wanted", static_cast<std::int64_t>(wanted)}});
   }
 
   void ping() {
@@ -338,6 +356,7 @@ class Daemon {
     const bool had_keys = !keys_.empty();
     keys_ = *keys;
     warn_of_keys(had_keys);
+    allow_open_files();
     service_->reconfigure(pools_of(config), defaults_of(config));
     app_->reload(std::move(config), std::move(*keys));
     journal_.info("reloaded");

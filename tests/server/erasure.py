@@ -72,6 +72,17 @@ class Erasure(ServerTest):
         self.assertEqual(self.serve().digests(), digests)
         self.assertFalse(self.stored())
 
+    def test_what_is_written_meanwhile_stands_beside_the_store(self):
+        temporary = pathlib.Path(self.folder, "temporary")
+        temporary.mkdir()
+        server = self.serve(config="[limits]\nanswer_bytes = 1000000\n", env={"SQLITE_TMPDIR": str(temporary)})
+        made = self.decide_in_secret(server)
+        for _ in range(30):  # more than SQLite keeps in memory
+            server.decide({"a": ("x" * 900_000, 0.5)})
+        before = temporary.stat().st_mtime_ns
+        self.assertEqual(server.delete(f"/v1/decisions/{made}/texts").status, 200)
+        self.assertEqual(temporary.stat().st_mtime_ns, before)
+
     def test_who_may(self):
         admin, reader = self.key("admin", "decide"), self.key("read", "decide", "feedback")
         tenant, other = self.key("admin", "decide", tenant="one"), self.key("admin", tenant="two")

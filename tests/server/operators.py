@@ -213,6 +213,18 @@ class Operators(ServerTest):
             for name, content in files.items():
                 self.assertNotIn(b"listen", content, (closed, name))
 
+    def test_connections_leave_files_to_open(self):
+        for connections, warned in ((50, False), (1000, True)):
+            command = f'ulimit -Sn 100; ulimit -Hn 300; MARGIN_LIMITS__CONNECTIONS={connections} exec "$0" serve --listen 127.0.0.1:0 --store margin.db'
+            process = subprocess.Popen(["sh", "-c", command, BINARY], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(process.kill)
+            url = process.stdout.readline().split()[-1]
+            with urllib.request.urlopen(url + "/metrics", timeout=30) as reply:
+                self.assertIn("process_max_fds 300\n", reply.read().decode())
+            process.terminate()
+            said = process.communicate(timeout=30)[1]
+            self.assertEqual("connections may use up the files" in said, warned, said)
+
     def test_what_needs_a_restart_is_said_each_time_and_stays(self):
         server = self.serve(config="")
         wanted = '[store]\ndurability = "process"\n[limits]\nqueue = 5\n[log]\nlevel = "warning"\n'
