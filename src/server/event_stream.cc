@@ -47,7 +47,11 @@ std::string frame_of(std::string_view pool, const service::Service::Happened& ha
   JsonWriter out;
   render_head(out, pool, happened.offset, event.id, event.time_ms);
   if (const auto* made = std::get_if<DecisionMade>(&event.body)) {
-    out.key("task_id").text(made->task).key("model").text(made->selected_model).key("p_correct").rounded(made->sure.p_correct);
+    const bool selected = made->selected != kNoAnswer;
+    out.key("task_id").text(made->task).key("model");
+    selected && !made->abstained ? out.text(made->selected_model) : out.null();
+    out.key("p_correct");
+    selected ? out.rounded(made->sure.p_correct) : out.null();
     out.key("status").text(margin::name_of(made->sure.status)).key("abstained").flag(made->abstained);
   } else if (const auto* outcome = std::get_if<OutcomeObserved>(&event.body)) {
     render_outcome(out, outcome->decision, happened.result.status, happened.result.learned);

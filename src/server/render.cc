@@ -228,15 +228,16 @@ void render_decision(JsonWriter& out, Uuid id, const DecisionMade& decision, Ans
 }
 
 void render_decision_summary(JsonWriter& out, std::string_view pool, const service::DecisionRow& row) {
-  const auto text_or_null = [&](std::string_view key, const std::string& text) {
+  // As in the decision itself.
+  const auto named = [&](std::string_view key, const std::string& text) {
     out.key(key);
-    text.empty() ? out.null() : out.text(text);
+    text.empty() || row.abstained ? out.null() : out.text(text);
   };
   out.open('{').key("decision_id").text(row.id.text()).key("pool").text(pool);
   render_time(out, "time", row.time_ms);
   out.key("task_id").text(row.task);
-  text_or_null("answer", row.answer);
-  text_or_null("model", row.model);
+  named("answer", row.answer);
+  named("model", row.model);
   out.key("p_correct");
   row.model.empty() ? out.null() : out.rounded(row.p_correct);
   out.key("status").text(margin::name_of(row.status)).key("abstained").flag(row.abstained);

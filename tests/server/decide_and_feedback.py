@@ -58,18 +58,24 @@ class Decide(ServerTest):
         rows = {row["model"]: row for row in server.get("/v1/pools/default/models").json["models"]}
         self.assertEqual((rows["a"]["responses"], sum(rows["a"]["calibrated_histogram"])), (2, 1))
 
-    def test_a_probability_is_the_same_number_wherever_it_is_told(self):
+    def test_a_decision_is_the_same_wherever_it_is_told(self):
         server = self.serve()
         connection = server.fresh()
         connection.request("GET", "/v1/events")
         stream = connection.getresponse()
-        decision = server.decide({"a": ("x", 0.87), "b": ("y", 0.31), "c": ("x", 0.7)})
-        while stream.readline() != b"event: decision\n":
-            pass
-        told = json.loads(stream.readline().decode().split("data: ")[1])
+        asked = {"a": ("x", 0.87), "b": ("y", 0.31), "c": ("x", 0.7)}
+        for named, answers, more in ((True, asked, {}), (False, asked, {"max_error": 0.001}), (False, {"a": (None, 0.5)}, {})):
+            decision = server.decide(answers, **more)
+            while stream.readline() != b"event: decision\n":
+                pass
+            told = json.loads(stream.readline().decode().split("data: ")[1])
+            listed = server.get("/v1/decisions").json["decisions"][0]
+            self.assertEqual(decision["model"] is not None, named)
+            self.assertEqual((told["id"], listed["decision_id"]), (decision["decision_id"],) * 2)
+            for key in ("model", "p_correct", "status", "abstained"):
+                self.assertEqual((told[key], listed[key]), (decision[key],) * 2, key)
+            self.assertEqual(listed["answer"], decision["answer"])
         connection.close()
-        listed = server.get("/v1/decisions").json["decisions"][0]
-        self.assertEqual((told["p_correct"], listed["p_correct"]), (decision["p_correct"],) * 2)
 
     def test_every_answer_says_what_it_took(self):
         server = self.serve()
