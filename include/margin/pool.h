@@ -240,7 +240,9 @@ class Pool {
   [[nodiscard]] std::vector<Uuid> awaited_decisions() const;
   // Gold answers among what waits for a decision.
   [[nodiscard]] std::vector<Uuid> waiting_golds(Uuid decision) const;
-  // What waits for a decision with an outcome of a model that gave different answers in it: no one number is true of them.
+  // A model of which the outcome is told, and that gave different answers in its decision, which is known: no one number is true of them.
+  [[nodiscard]] std::optional<std::string> ambiguous_model(const OutcomeObserved& outcome) const;
+  // What waits for a decision with such an outcome.
   [[nodiscard]] std::vector<Uuid> waiting_ambiguous(Uuid id, const DecisionMade& decision) const;
 
   ApplyResult apply(const Event& event);

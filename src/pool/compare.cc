@@ -1,6 +1,7 @@
 // An outcome beside what has been said of its decision: what it would add, repeat or contradict. For those who decide whether it is to be
 // written; nothing here changes the state.
 #include <algorithm>
+#include <optional>
 
 #include "pool/limits.h"
 #include "pool/state.h"
@@ -40,6 +41,19 @@ Beside beside(const std::array<Digest, kAnswerKinds>& gold, const std::array<Dig
   return Beside::kOther;
 }
 
+// Whether the responses that `answer_of` has an answer for gave different ones (none is one, too): of a model that did, no one outcome is
+// true.
+template <class Responses, class AnswerOf>
+bool differ(const Responses& responses, const AnswerOf& answer_of) {
+  std::optional<std::uint32_t> first;
+  for (const auto& response : responses) {
+    const std::optional<std::uint32_t> answer = answer_of(response);
+    if (answer && first.value_or(*answer) != *answer) return true;
+    if (answer) first = answer;
+  }
+  return false;
+}
+
 bool same_statement(const Verdict& a, const Verdict& b) { return a.grades == b.grades && a.gold == b.gold && a.selected == b.selected; }
 
 }  // namespace
@@ -62,15 +76,11 @@ std::vector<Grade> PoolState::grades_of(const DecisionRecord& decision, std::spa
   return grades;
 }
 
-// An outcome of a model, of all of its responses, that is asked to be true of different answers.
 bool PoolState::is_ambiguous(const Grade& grade, const DecisionRecord& decision) const {
-  const DecisionRecord::Response* first = nullptr;
-  for (const DecisionRecord::Response& response : decision.responses) {
-    if (!grade.channel.empty() || !response.usable || members[response.model].name != grade.model) continue;
-    if (first == nullptr) first = &response;
-    if (response.answer != first->answer) return true;
-  }
-  return false;
+  return grade.channel.empty() && differ(decision.responses, [&](const DecisionRecord::Response& response) {
+           const bool graded = response.usable && members[response.model].name == grade.model;
+           return graded ? std::optional(response.answer) : std::nullopt;
+         });
 }
 
 Result<OutcomeObserved> PoolState::resolve_waiting(const Verdict& verdict, const DecisionRecord& decision) const {
@@ -159,6 +169,21 @@ Comparison PoolState::compare_waiting(const OutcomeObserved& outcome) const {
   comparison.fresh = verdict.grades.empty() ? comparison.same.empty() && comparison.contradicted.empty()
                                             : std::find(said_of.begin(), said_of.end(), false) != said_of.end();
   return comparison;
+}
+
+std::vector<Uuid> PoolState::waiting_ambiguous(Uuid id, const DecisionMade& decision) const {
+  const auto ambiguous = [&](const Grade& grade) {
+    return grade.channel.empty() && differ(decision.responses, [&](const RecordedResponse& response) {
+             const bool graded = response.confidence && !response.abstained && response.model == grade.model;
+             return graded ? std::optional(response.answer) : std::nullopt;
+           });
+  };
+  std::vector<Uuid> found;
+  for (const EarlyFeedback::Entry* entry : early.waiting(id)) {
+    const std::vector<Grade>& grades = entry->verdict.grades;
+    if (!entry->reverted && std::any_of(grades.begin(), grades.end(), ambiguous)) found.push_back(entry->id);
+  }
+  return found;
 }
 
 }  // namespace internal

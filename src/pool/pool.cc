@@ -64,23 +64,15 @@ std::vector<Uuid> Pool::waiting_golds(Uuid decision) const {
   return golds;
 }
 
-std::vector<Uuid> Pool::waiting_ambiguous(Uuid id, const DecisionMade& decision) const {
-  const auto usable = [](const RecordedResponse& response) { return response.confidence && !response.abstained; };
-  const auto ambiguous = [&](const Grade& grade) {
-    const RecordedResponse* first = nullptr;
-    for (const RecordedResponse& response : decision.responses) {
-      if (!grade.channel.empty() || response.model != grade.model || !usable(response)) continue;
-      if (first == nullptr) first = &response;
-      if (response.answer != first->answer) return true;
-    }
-    return false;
-  };
-  std::vector<Uuid> found;
-  for (const auto* entry : state_->early.waiting(id)) {
-    const std::vector<Grade>& grades = entry->verdict.grades;
-    if (!entry->reverted && std::any_of(grades.begin(), grades.end(), ambiguous)) found.push_back(entry->id);
+std::vector<Uuid> Pool::waiting_ambiguous(Uuid id, const DecisionMade& decision) const { return state_->waiting_ambiguous(id, decision); }
+
+std::optional<std::string> Pool::ambiguous_model(const OutcomeObserved& outcome) const {
+  const internal::DecisionRecord* decision = state_->decisions.find(outcome.decision);
+  if (decision == nullptr) return std::nullopt;
+  for (const Grade& grade : outcome.grades) {
+    if (state_->is_ambiguous(grade, *decision)) return grade.model;
   }
-  return found;
+  return std::nullopt;
 }
 
 ApplyResult Pool::apply(const Event& event) { return state_->apply(event); }

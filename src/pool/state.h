@@ -64,8 +64,11 @@ struct PoolState {
   [[nodiscard]] static Status can_grade(bool by_gold, const DecisionRecord& decision);
   // Outcomes of responses as grades of models.
   [[nodiscard]] std::vector<Grade> grades_of(const DecisionRecord& decision, std::span<const double> outcomes) const;
-  // What feedback that waits elsewhere says of a decision made here.
+  // An outcome of a model, of all of its responses, that is asked to be true of different answers.
   [[nodiscard]] bool is_ambiguous(const Grade& grade, const DecisionRecord& decision) const;
+  // What waits for a decision with such an outcome.
+  [[nodiscard]] std::vector<Uuid> waiting_ambiguous(Uuid id, const DecisionMade& decision) const;
+  // What feedback that waits elsewhere says of a decision made here.
   [[nodiscard]] Result<OutcomeObserved> resolve_waiting(const Verdict& verdict, const DecisionRecord& decision) const;
   [[nodiscard]] Result<Comparison> compare(const OutcomeObserved& outcome) const;
   [[nodiscard]] std::vector<Uuid> latest(std::size_t count) const;

@@ -1,7 +1,6 @@
 #include "server/feedback_desk.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <span>
 #include <tuple>
@@ -63,21 +62,13 @@ std::optional<Error> gold_fault(const App& app, const FeedbackRequest& given) {
                                             ", or send it again when the decision is made"};
 }
 
-// An outcome by model grades all of its responses. Where they gave different answers, in several channels, no one number is true of them.
+// An outcome by model grades all of its responses.
 std::optional<Error> ambiguity_fault(const Pool& pool, const OutcomeObserved& outcome) {
-  if (outcome.grades.empty()) return std::nullopt;
-  const auto decision = pool.decision(outcome.decision);
-  if (!decision) return std::nullopt;
-  std::map<std::string_view, std::uint32_t> answers;
-  for (const ResponseView& response : decision->responses) {
-    const auto graded = [&](const Grade& grade) { return grade.model == response.model; };
-    if (!response.usable || std::none_of(outcome.grades.begin(), outcome.grades.end(), graded)) continue;
-    if (answers.try_emplace(response.model, response.answer).first->second == response.answer) continue;
-    return Error{ErrorCode::kUnsupported, "outcomes: model " + internal::printable(response.model) +
-                                              " gave different answers in several channels, of which one outcome cannot be true; send " +
-                                              "correct_answer, or outcome (of the selected answer), instead"};
-  }
-  return std::nullopt;
+  const auto model = pool.ambiguous_model(outcome);
+  if (!model) return std::nullopt;
+  return Error{ErrorCode::kUnsupported, "outcomes: model " + internal::printable(*model) +
+                                            " gave different answers in several channels, of which one outcome cannot be true; send " +
+                                            "correct_answer, or outcome (of the selected answer), instead"};
 }
 
 http::Response contradicts(Uuid feedback) {

@@ -149,7 +149,7 @@ std::vector<Service::AwaitingFold> Service::end_fold(ServedPool& pool) {
 
 // The live state went on meanwhile; what came since is read from the log, and a revert among it means one more fold. It is folded on the
 // side as long as that gains on what goes on coming, and what is left some at a time, so that nobody waits for it.
-void Service::adopt(ServedPool& pool, std::shared_ptr<Folding> folding) {
+void Service::adopt(ServedPool& pool, const std::shared_ptr<Folding>& folding) {
   const std::uint64_t upto = pool.next_offset();
   const std::uint64_t behind = upto - folding->folded.next;
   const auto look_again = [this, &pool, alive = alive_, folding] {

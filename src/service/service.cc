@@ -248,19 +248,19 @@ Status Service::commit(Prepared&& prepared, Done done) {
   if (const auto* made = std::get_if<DecisionMade>(&prepared.event.body); made != nullptr && prepared.pool->pool().early_outcomes() > 0) {
     ServedPool& pool = *prepared.pool;
     std::vector<Prepared> all;
-    const auto take_back = [&](const std::vector<Uuid>& feedbacks, const std::string& with, const std::string& why) {
+    const auto take_back = [&](const std::vector<Uuid>& feedbacks, const char* why) {
       for (const Uuid feedback : feedbacks) {
-        options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " waited with " + with + " for decision " +
-                          prepared.event.id.text() + ", " + why + ": it is taken back");
+        options_.complain("pool " + pool.name() + ": feedback " + feedback.text() + " waited " + why + ", and is taken back: decision " +
+                          prepared.event.id.text());
         all.push_back(prepare(pool, OutcomeReverted{.feedback = feedback, .source = ""}));
       }
     };
     // They could be compared with nothing, and would grade everybody wrong.
     if (!answers_are_kept(made->answers)) {
-      take_back(pool.pool().waiting_golds(prepared.event.id), "a right answer", "whose answers are not kept");
+      take_back(pool.pool().waiting_golds(prepared.event.id), "with a right answer for a decision whose answers are not kept");
     }
     // It would grade all of them alike.
-    take_back(pool.pool().waiting_ambiguous(prepared.event.id, *made), "an outcome of a model", "in which that gave different answers");
+    take_back(pool.pool().waiting_ambiguous(prepared.event.id, *made), "with an outcome of a model that gave different answers");
     if (!all.empty()) {
       all.push_back(std::move(prepared));
       return commit_together(std::move(all), std::move(done));

@@ -221,7 +221,7 @@ class Service {
   void permit_source(ServedPool& pool, std::string source, RevertPermit permit, Permitted answer);
   void fold_again(ServedPool& pool, AwaitingFold awaiting);
   struct Folding;
-  void adopt(ServedPool& pool, std::shared_ptr<Folding> folding);
+  void adopt(ServedPool& pool, const std::shared_ptr<Folding>& folding);
   // Who has waited for it.
   [[nodiscard]] std::vector<AwaitingFold> end_fold(ServedPool& pool);
   // For reverts that no retained state reaches: an answer for those whose feedback the folded state holds still.

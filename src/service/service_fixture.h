@@ -40,7 +40,7 @@ class TestLoop {
   std::deque<std::function<void()>> work_;
 };
 
-// A log that keeps no snapshots, or takes no events, while it is told so, and lets others go first before it compacts.
+// A log that keeps no snapshots, or takes no events, while it is told so, and lets others go first before it compacts or reads.
 class TestLog final : public MemoryLog {
  public:
   using EventLog::keep_snapshot;
@@ -56,9 +56,14 @@ class TestLog final : public MemoryLog {
     if (takes_nothing) return {ErrorCode::kUnavailable, "the disk is full"};
     return MemoryLog::append(entry, std::move(acknowledge));
   }
+  Result<std::vector<Record>> read(std::string_view pool, std::uint64_t from, std::size_t records_max) override {
+    if (before_read) before_read(records_max);
+    return MemoryLog::read(pool, from, records_max);
+  }
   std::atomic<bool> full = false;
   std::atomic<bool> takes_nothing = false;
-  std::function<void()> before_compaction;  // on the thread that compacts; set while nothing does
+  std::function<void()> before_compaction;                   // on the thread that compacts; set while nothing does
+  std::function<void(std::size_t records_max)> before_read;  // on the thread that reads; likewise
 };
 
 class ServiceTest : public ::testing::Test {

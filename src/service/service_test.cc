@@ -1,4 +1,8 @@
 // The service over a memory log: what is applied when, what a failing store leaves, what reverts come to.
+#include <atomic>
+#include <future>
+#include <thread>
+
 #include "service/service_fixture.h"
 
 namespace margin::service {
@@ -35,6 +39,34 @@ TEST_F(ServiceTest, ARevertIsToldOnceAndWhenTheStateIsWithoutWhatItTookBack) {
   });
   ASSERT_TRUE(commit(OutcomeReverted{.feedback = feedback, .source = ""}).ok());
   EXPECT_EQ(told, 1);
+}
+
+TEST_F(ServiceTest, WhatComesWhileTheStateIsFoldedAnewIsFoldedOnTheSideOrSomeAtATime) {
+  teach_often(5);
+  const Uuid wrong = teach(0.0);
+  std::promise<void> go;
+  std::size_t read_by_loop = 0;
+  std::atomic<std::size_t> read_on_the_side = 0;
+  log_.before_read = [&, may_go = go.get_future().share(), loop = std::this_thread::get_id()](std::size_t records_max) {
+    if (std::this_thread::get_id() == loop) {
+      read_by_loop = std::max(read_by_loop, records_max);
+    } else {
+      may_go.wait();
+      ++read_on_the_side;
+    }
+  };
+  bool taken_back = false;
+  const auto done = [&](const Result<Applied>& applied) { taken_back = applied.ok(); };
+  ASSERT_TRUE(service_->commit(service_->prepare(pool(), OutcomeReverted{.feedback = wrong, .source = ""}), done).ok());
+  for (int i = 0; i < 1000; ++i) decide();
+  ASSERT_TRUE(pool().folding);
+  go.set_value();
+  loop_.run_until([&] { return taken_back; });
+  EXPECT_GE(read_on_the_side, 2U) << "the events of before, and those that came";
+  EXPECT_LE(read_by_loop, 128U);
+  log_.before_read = nullptr;
+  EXPECT_EQ(pool().pool().known_decisions(), 1006U);
+  EXPECT_EQ(pool().pool().digest(), folded());
 }
 
 TEST_F(ServiceTest, DecisionsOfBeforeTheStartAreCountedAsFarAsLogAndStateTell) {

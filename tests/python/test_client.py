@@ -95,7 +95,7 @@ def test_many_feedbacks_at_once(client):
     (lambda c: c.decide([("a", "x", 2.0)]), margin.InvalidArgument, 400, "responses[0].confidence"),
     (lambda c: c.decide([("a", "x", 0.5)], pool="nowhere"), margin.NotFound, 404, None),
     (lambda c: c.decision("01890a5d-ac96-774b-bcce-b302099a8057"), margin.NotFound, 404, None),
-    (lambda c: c.factors("no/where"), margin.InvalidArgument, 400, "pool"),
+    (lambda c: c.factors("no where"), margin.InvalidArgument, 400, "pool"),
 ], ids=range(5))
 def test_what_the_server_refuses_is_raised_as_ours(client, call, error, status, param):
     with pytest.raises(error) as raised:
