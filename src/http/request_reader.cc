@@ -322,6 +322,14 @@ bool cut_last_chunk(std::string_view unread) {
   return unread.size() < std::string_view("0\r\n\r\n").size() && unread.starts_with('0') && unread.find('\n') != std::string_view::npos;
 }
 
+// The whole header of a chunk that is not the last, behind the end of the chunk before. Where Beast wants more of it, a quotation has no
+// end in it; asked again it would count the chunk's bytes again.
+bool is_chunk_header(std::string_view unread) {
+  if (unread.starts_with("\r\n")) unread.remove_prefix(2);
+  const std::size_t digit = std::min(unread.find_first_not_of('0'), unread.size());
+  return unread.substr(digit).find_first_of("123456789abcdefABCDEF") == 0 && unread.find("\r\n") != std::string_view::npos;
+}
+
 }  // namespace
 
 RequestReader::Step RequestReader::read_body() {
@@ -345,6 +353,7 @@ RequestReader::Step RequestReader::read_body() {
       return refuse({Counters::kHeaderTooLarge, 431, "headers_too_large",
                      "a chunk's header or trailer is larger than " + std::to_string(limits_.header_bytes_max) + " bytes"});
     }
+    if (incomplete && parser.chunked() && is_chunk_header(unread())) return refuse_malformed("a quotation in a chunk's header has no end");
     if (incomplete) return Step::kNeedMore;
     if (error == beast::http::error::body_limit) {
       return refuse({Counters::kBodyTooLarge, 413, "body_too_large",

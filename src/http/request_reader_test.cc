@@ -49,6 +49,7 @@ TEST(RequestReader, RefusesTheSameHoweverTheBytesAreCut) {
            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n" + std::string(50, 'x') + "\r\n33\r\n",
            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;" + std::string(300, 'x'),
            std::string("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n"),
+           std::string("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;a=\"b\"\r\nx\r\n02F;a=\"b\r\nxxx"),
        }) {
     const std::vector<std::string> whole = read_all(good + bad, limits, 0);
     ASSERT_EQ(whole.size(), 2U) << bad;
