@@ -64,7 +64,7 @@ constexpr off_t kNameInHead = static_cast<off_t>(HighWater::kBytes);
 
 }  // namespace
 
-bool is_locked_by_another(int file) { return !lock(file, kBehindSqlite) && is_taken(); }
+bool try_to_lock(int file) { return lock(file, kBehindSqlite) || !is_taken(); }
 
 Result<Lease> Lease::take(const std::string& store) {
   const std::string path = lock_path(store);
@@ -109,7 +109,7 @@ Status Lease::lock_itself(const std::string& store) {
   if (stat(store.c_str(), &found) != 0 || !S_ISREG(found.st_mode) || holds(found)) return {};
   Descriptor file(::open(store.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.open()) return {};
-  if (is_locked_by_another(file.get()))
+  if (!try_to_lock(file.get()))
     return {ErrorCode::kUnavailable, store + ": held by another process, which knows the same file under another name"};
   // Kept also where the file system does not take this lock.
   files_.push_back(std::move(file));

@@ -29,8 +29,8 @@ class Lease {
   std::vector<Descriptor> files_;
 };
 
-// Locks a file of SQLite's, behind what SQLite locks of it, until all descriptors of this opening are closed. True: another opening has it
+// Locks a file of SQLite's, behind what SQLite locks of it, until all descriptors of this opening are closed. False: another opening has it
 // locked so; where the file system knows no locks nobody has.
-[[nodiscard]] bool is_locked_by_another(int file);
+[[nodiscard]] bool try_to_lock(int file);
 
 }  // namespace margin::internal

@@ -81,7 +81,7 @@ Result<internal::Descriptor> make_like(const std::string& path, const std::strin
   internal::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.open()) return {ErrorCode::kUnavailable, std::string("cannot be made: ") + std::strerror(errno)};
   // Whoever had it before may have put it in its place by now.
-  const bool mine = !internal::is_locked_by_another(file.get()) && fstat(file.get(), &found) == 0 && stat(path.c_str(), &named) == 0 &&
+  const bool mine = internal::try_to_lock(file.get()) && fstat(file.get(), &found) == 0 && stat(path.c_str(), &named) == 0 &&
                     found.st_dev == named.st_dev && found.st_ino == named.st_ino;
   if (!mine) return {ErrorCode::kUnavailable, "another process is writing " + path};
   for (const char* suffix : {"-wal", "-shm"}) unlink((path + suffix).c_str());

@@ -141,6 +141,12 @@ class ServerTest(unittest.TestCase):
         self.addCleanup(lambda: server.log.closed or server.kill())
         return server
 
+    def teach(self, server, rounds=5):
+        """Decisions of two models, of which a is right."""
+        for _ in range(rounds):
+            made = server.decide({"a": ("x", 0.9), "b": ("y", 0.6)})
+            server.post("/v1/feedback", {"decision_id": made["decision_id"], "correct_answer": "x"})
+
     def one_model(self, content):
         """The address of a model that always says the same, for the chat routes, and the bodies it was sent."""
         asked = []
