@@ -15,8 +15,9 @@ namespace {
 // Records read at a time.
 constexpr std::uint64_t kPage = 4096;
 
-// Events that the loop folds in a turn: some tenths of a millisecond.
+// Events that the loop folds in a turn: some tenths of a millisecond; and at most, which is more than can come in one.
 constexpr std::uint64_t kFoldedAtOnce = 128;
+constexpr std::uint64_t kFoldedAtOnceMax = 1024;
 
 // The feedbacks that a state has outcomes from, of those that `wanted` names, and their decisions.
 using Held = std::map<Uuid, Uuid>;
@@ -110,6 +111,7 @@ struct Service::Folding {
   bool whole = true;  // no revert came meanwhile that asks for another fold, and the log could be read
   // Events that it was behind, when the loop last looked.
   std::uint64_t behind = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t at_once = 0;  // that the loop folds in a turn; 0: what came is still folded on the side
 
   // Folds what came since, up to `count` events before `upto`.
   void catch_up(EventLog& log, const std::string& pool, std::uint64_t upto, std::uint64_t count = kPage) {
@@ -155,7 +157,7 @@ void Service::adopt(ServedPool& pool, const std::shared_ptr<Folding>& folding) {
   const auto look_again = [this, &pool, alive = alive_, folding] {
     if (*alive) adopt(pool, folding);
   };
-  if (folding->whole && behind > kFoldedAtOnce && behind < folding->behind / 2) {
+  if (folding->whole && folding->at_once == 0 && behind > kFoldedAtOnce && behind < folding->behind / 2) {
     folding->behind = behind;
     background_.run([this, name = pool.name(), folding, upto, look_again] {
       folding->catch_up(log_, name, upto);
@@ -163,8 +165,11 @@ void Service::adopt(ServedPool& pool, const std::shared_ptr<Folding>& folding) {
     });
     return;
   }
-  folding->behind = 0;
-  folding->catch_up(log_, pool.name(), upto, kFoldedAtOnce);
+  // About as much comes in a turn: more of it, or this would not end.
+  const bool falls_behind = folding->at_once > 0 && behind > folding->behind - folding->behind / 64;
+  folding->at_once = falls_behind ? std::min(2 * folding->at_once, kFoldedAtOnceMax) : std::max(folding->at_once, kFoldedAtOnce);
+  folding->behind = behind;
+  folding->catch_up(log_, pool.name(), upto, folding->at_once);
   if (folding->whole && folding->folded.next < upto) return options_.post(look_again);
   std::vector<AwaitingFold> waiting = end_fold(pool);
   if (!folding->whole) {

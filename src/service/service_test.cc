@@ -1,5 +1,6 @@
 // The service over a memory log: what is applied when, what a failing store leaves, what reverts come to.
 #include <atomic>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -66,6 +67,35 @@ TEST_F(ServiceTest, WhatComesWhileTheStateIsFoldedAnewIsFoldedOnTheSideOrSomeAtA
   EXPECT_LE(read_by_loop, 128U);
   log_.before_read = nullptr;
   EXPECT_EQ(pool().pool().known_decisions(), 1006U);
+  EXPECT_EQ(pool().pool().digest(), folded());
+}
+
+TEST_F(ServiceTest, ARevertIsDoneAlsoWhereMoreComesInATurnThanIsFoldedInOne) {
+  teach_often(5);
+  const Uuid wrong = teach(0.0);
+  bool taken_back = false;
+  const auto done = [&](const Result<Applied>& applied) { taken_back = applied.ok(); };
+  ASSERT_TRUE(service_->commit(service_->prepare(pool(), OutcomeReverted{.feedback = wrong, .source = ""}), done).ok());
+  bool by_loop = false;  // what came is no longer folded on the side
+  log_.before_read = [&, loop = std::this_thread::get_id()](std::size_t) {
+    if (std::this_thread::get_id() == loop) by_loop = true;
+  };
+  int turns = 0;
+  const std::function<void()> crowd = [&] {
+    if (by_loop) ++turns;
+    if (taken_back || turns == 1000) return;
+    for (int i = 0; i < 150; ++i) {
+      const auto status = service_->commit(service_->prepare(pool(), ModelJoined{.model = "a"}), [](const Result<Applied>&) {});
+      EXPECT_TRUE(status.ok());
+    }
+    log_.flush();
+    loop_.post(crowd);
+  };
+  loop_.post(crowd);
+  loop_.run_until([&] { return taken_back || turns == 1000; });
+  EXPECT_LT(turns, 1000);
+  loop_.run_until([&] { return taken_back && service_->in_flight() == 0; });
+  log_.before_read = nullptr;
   EXPECT_EQ(pool().pool().digest(), folded());
 }
 
